@@ -1,0 +1,32 @@
+// Size budgets: minified and gzipped, as a bundler for Node would make them.
+const node = (config) => ({ ...config, platform: "node" })
+
+const budget = (name, folder, limit, options) => ({
+  name,
+  path: `packages/${folder}/dist/index.js`,
+  limit,
+  gzip: true,
+  modifyRolldownConfig: node,
+  ...options
+})
+
+const alone = (folder, limit) =>
+  budget(`@varve/${folder}, by itself`, folder, limit, {
+    import: "*",
+    ignore: ["@varve/core", "effect", "tiktoken", "sharp", "@mariozechner/pi-ai", "fast-check"]
+  })
+
+export default [
+  budget("createMemory, with the parts of Effect that it uses", "core", "40 kB", {
+    import: "{ createMemory }"
+  }),
+  budget("createMemory, without Effect", "core", "12 kB", {
+    import: "{ createMemory }",
+    ignore: ["effect"]
+  }),
+  alone("tokenizer", "12 kB"),
+  alone("profiles", "12 kB"),
+  alone("testkit", "20 kB"),
+  alone("strategy-llm-summary", "8 kB"),
+  alone("strategy-screenshot-prune", "8 kB")
+]

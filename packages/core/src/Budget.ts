@@ -1,0 +1,60 @@
+import * as Schema from "effect/Schema"
+import type { Profile } from "./Profile.ts"
+
+const Positive = Schema.Int.check(Schema.isGreaterThan(0))
+
+/** What a view may cost at most. The smaller of this and what the profile allows counts. */
+export const Budget = Schema.Struct({
+  /** Tokens of the whole request. */
+  tokens: Schema.optionalKey(Positive),
+  images: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+  /** Bytes of base64 of all images together. */
+  imageBytes: Schema.optionalKey(Positive),
+  requestBytes: Schema.optionalKey(Positive),
+  /** Longest edge of an image, px. */
+  maxEdge: Schema.optionalKey(Positive),
+  /** Tokens kept free for the answer; default from the profile. */
+  reserveOutput: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)))
+})
+export type Budget = typeof Budget.Type
+
+/** The limits that hold for a view: the budget and the profile together. `Infinity` where there is none. */
+export interface Limits {
+  readonly tokens: number
+  readonly images: number
+  readonly imagesPerMessage: number
+  readonly imageBytes: number
+  readonly bytesPerImage: number
+  readonly requestBytes: number
+  readonly maxEdge: number
+  readonly manyImages: { readonly over: number; readonly maxEdge: number } | undefined
+  readonly messages: number
+}
+
+/** Share of the window that stays free for what a count may be wrong by. */
+export const SAFETY_MARGIN = 0.02
+
+const least = (...values: ReadonlyArray<number | undefined>): number =>
+  Math.min(...values.map((v) => (v === undefined || Number.isNaN(v) ? Infinity : v)))
+
+/**
+ * The limits of a budget and a profile. The window less the output reserve and a margin of 2 % of it,
+ * never less than 1 token whatever the options are.
+ */
+export const resolveLimits = (budget: Budget, profile: Profile): Limits => {
+  const window = profile.contextWindow > 0 ? profile.contextWindow : Infinity
+  const reserve = Math.max(0, budget.reserveOutput ?? profile.reserveOutput)
+  const margin = Number.isFinite(window) ? Math.ceil(window * SAFETY_MARGIN) : 0
+  const { limits } = profile
+  return {
+    tokens: Math.max(1, least(budget.tokens, window - Math.min(reserve, window) - margin)),
+    images: least(budget.images, limits.images),
+    imagesPerMessage: least(limits.imagesPerMessage),
+    imageBytes: least(budget.imageBytes),
+    bytesPerImage: least(limits.bytesPerImage),
+    requestBytes: least(budget.requestBytes, limits.requestBytes),
+    maxEdge: least(budget.maxEdge, limits.maxEdge),
+    manyImages: limits.manyImages,
+    messages: least(limits.messages)
+  }
+}

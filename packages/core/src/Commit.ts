@@ -1,0 +1,145 @@
+import type { Edit } from "./Edit.ts"
+import type { Profile } from "./Profile.ts"
+import { ConfigError, show } from "./VarveError.ts"
+import type { View } from "./View.ts"
+
+/** A staged edit, as a commit rule sees it. */
+export interface Staged {
+  readonly edit: Edit
+  readonly strategy: string
+  /** Where it changes what is sent: a position in the host's history; a memo stands behind the task. */
+  readonly position: number
+  /** Tokens that it takes away; below 0 for a memo that grows. */
+  readonly saved: number
+  /** Requests that have been made since it was staged. */
+  readonly age: number
+  /** True for the first memo of its key: it is forced, so that the next request already has it. */
+  readonly firstMemo: boolean
+}
+
+/** Everything staged at or behind `cut` comes into force; `null`: nothing does. */
+export interface CommitDecision {
+  readonly cut: number | null
+  readonly reason: string
+}
+
+/** Says which staged edits come into force now. `view` is what is sent without them. */
+export type CommitRule = (
+  staged: ReadonlyArray<Staged>,
+  view: View,
+  profile: Profile
+) => CommitDecision
+
+const wait = (reason: string): CommitDecision => ({ cut: null, reason })
+
+/** Where the staged memos and all behind them begin. */
+const first = (staged: ReadonlyArray<Staged>): number => Math.min(...staged.map((s) => s.position))
+
+/** Every edit comes into force at once: the sliding window. Right where nothing is cached. */
+export const immediate: CommitRule = (staged) =>
+  staged.length === 0 ? wait("nothing is staged") : { cut: first(staged), reason: "immediate" }
+
+/**
+ * Edits come into force together once `size` of them are staged, so that the prefix changes once a batch.
+ * Memos ride along and do not count.
+ *
+ * Throws `ConfigError` where `size` is not a whole number of at least 1.
+ *
+ * @example
+ * ```ts
+ * import * as Commit from "@varve/core/Commit"
+ *
+ * typeof Commit.batched({ size: 5 }) // => "function"
+ * ```
+ */
+export const batched = (options: { readonly size: number }): CommitRule => {
+  const { size } = options
+  if (!Number.isInteger(size) || size < 1) {
+    throw new ConfigError([
+      { path: "Commit.batched.size", given: show(size), allowed: "a whole number of at least 1" }
+    ])
+  }
+  return (staged) => {
+    const memo = staged.find((s) => s.firstMemo)
+    if (memo !== undefined)
+      return { cut: Math.min(memo.position, first(staged)), reason: "the first memo" }
+    const edits = staged.filter((s) => s.edit.kind !== "memo")
+    return edits.length >= size
+      ? { cut: first(staged), reason: `${edits.length} edits are staged, the batch is ${size}` }
+      : wait(`${edits.length} of ${size} edits are staged`)
+  }
+}
+
+/**
+ * Edits come into force when they pay under the profile's cache prices.
+ *
+ * For every position at which the staged edits could be cut, two sums are compared: what has been paid so
+ * far for sending what the edits behind the cut would have taken away (tokens x price of a read x requests),
+ * and what it costs to re-write what stands behind the cut (tokens x (price of a write - price of a read)).
+ * Once the first has reached the second, the edits come into force: at worst twice what the best moment would
+ * have cost, without knowing how long the run will be. With `expectedRequests` the saving of the requests to
+ * come counts instead. A cold cache, or none, makes the re-write free.
+ *
+ * Throws `ConfigError` where `expectedRequests` is not a number of at least 0.
+ *
+ * @example
+ * ```ts
+ * import * as Commit from "@varve/core/Commit"
+ *
+ * typeof Commit.whenItPays({ expectedRequests: 40 }) // => "function"
+ * ```
+ */
+export const whenItPays = (options: { readonly expectedRequests?: number } = {}): CommitRule => {
+  const { expectedRequests } = options
+  if (expectedRequests !== undefined && !(expectedRequests >= 0)) {
+    throw new ConfigError([
+      {
+        path: "Commit.whenItPays.expectedRequests",
+        given: show(expectedRequests),
+        allowed: "a number of at least 0"
+      }
+    ])
+  }
+  return (staged, view, profile) => {
+    if (staged.length === 0) return wait("nothing is staged")
+    const memo = staged.find((s) => s.firstMemo)
+    if (memo !== undefined)
+      return { cut: Math.min(memo.position, first(staged)), reason: "the first memo" }
+    const { prices, cache } = profile
+    if (cache.kind === "none" || view.cacheCold) {
+      return {
+        cut: first(staged),
+        reason: cache.kind === "none" ? "no cache to lose" : "the cache is cold"
+      }
+    }
+    const read = prices.cacheRead
+    const rewrite = Math.max(0, prices.cacheWrite - read)
+    const sorted = staged.toSorted((a, b) => b.position - a.position)
+    let best: { readonly cut: number; readonly gain: number; readonly cost: number } | undefined
+    let earned = 0
+    let saved = 0
+    let behind = 0
+    let at = view.items.length - 1
+    for (let i = 0; i < sorted.length; i++) {
+      const s = sorted[i]!
+      // Tokens that stand at or behind this position today.
+      for (; at >= 0 && view.items[at]!.first + view.items[at]!.members.length > s.position; at--) {
+        behind += view.items[at]!.tokens
+      }
+      saved += s.saved
+      earned += s.saved * read * (expectedRequests === undefined ? s.age : expectedRequests)
+      if (sorted[i + 1]?.position === s.position) continue
+      const cost = Math.max(0, behind - saved) * rewrite
+      const gain = earned - cost
+      if (!(saved > 0 && earned > 0 && gain >= 0)) continue
+      // An earlier cut that re-writes hardly more takes its edits along: a memo before a fold, say.
+      if (best === undefined || gain >= best.gain || cost <= 1.1 * best.cost) {
+        best = { cut: s.position, gain, cost }
+      }
+    }
+    if (best === undefined) return wait("the re-write would cost more than it saves so far")
+    return { cut: best.cut, reason: `saving has reached the re-write of ${usd(best.cost)}` }
+  }
+}
+
+const usd = (perMillion: number): string => `${(perMillion / 1e6).toPrecision(2)} USD`

@@ -1,0 +1,188 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Edit } from "./Edit.ts"
+import * as EditOf from "./Edit.ts"
+import type { Totals } from "./internal/ViewState.ts"
+import { ViewState } from "./internal/ViewState.ts"
+import { Draft, less } from "./internal/Draft.ts"
+import { accept } from "./internal/gate.ts"
+import type { Accepted } from "./internal/gate.ts"
+import { card, groupsOut, oldImages, softRungs, textRungs } from "./internal/rungs.ts"
+import { edgeOf } from "./internal/limits.ts"
+import { splitBlockId } from "./Message.ts"
+import { decodeOptions } from "./Options.ts"
+import type { Strategy } from "./Strategy.ts"
+import { make } from "./Strategy.ts"
+import type { View } from "./View.ts"
+
+const Options = Schema.Struct({
+  /** Share of a limit that the guard goes down to, so that it need not act again at once; default 0.7. */
+  lowWater: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0.1, maximum: 1 })))
+})
+
+/** Options of `hardLimit()`. */
+export type HardLimitOptions = typeof Options.Type
+
+/** What a view may come to at most: tokens by the provider's measure, images, bytes. */
+interface Target {
+  readonly tokens: number
+  readonly images: number
+  readonly imageBytes: number
+  readonly requestBytes: number
+  readonly messages: number
+}
+
+/** A view's limits, times a share where the view is over them. */
+const targetOf = (view: ViewState, share: number): Target => {
+  const { limits, usage } = view
+  const low = (used: number, limit: number) => (used > limit ? Math.floor(limit * share) : limit)
+  return {
+    tokens: low(usage.tokens, limits.tokens),
+    images: low(usage.images, limits.images),
+    imageBytes: low(usage.imageBytes, limits.imageBytes),
+    requestBytes: low(usage.requestBytes, limits.requestBytes),
+    messages: low(usage.messages, limits.messages)
+  }
+}
+
+const meets = ({ context }: ViewState, totals: Totals, target: Target): boolean =>
+  context.calibrate(totals.tokens + context.overheadTokens).tokens <= target.tokens &&
+  totals.images <= target.images &&
+  totals.imageBytes <= target.imageBytes &&
+  totals.bytes + context.overheadBytes <= target.requestBytes &&
+  totals.messages <= target.messages
+
+/**
+ * The images that break a rule of their own, whatever the sums are: too long an edge, too many bytes, too
+ * many in one message. Oldest first.
+ */
+const unfitImages = (view: View): ReadonlyArray<string> => {
+  const { limits, images } = view
+  const unfit = new Set<string>()
+  const reasonable = (i: View["images"][number], edge: number): boolean =>
+    Math.max(i.size?.width ?? 0, i.size?.height ?? 0) <= edge && i.bytes <= limits.bytesPerImage
+  const inMessage = new Map<string, number>()
+  for (const image of images) {
+    inMessage.set(image.message, (inMessage.get(image.message) ?? 0) + 1)
+    if (!reasonable(image, limits.maxEdge)) unfit.add(image.block)
+  }
+  for (const image of images) {
+    const left = inMessage.get(image.message)!
+    if (left > limits.imagesPerMessage) {
+      unfit.add(image.block)
+      inMessage.set(image.message, left - 1)
+    }
+  }
+  const rest = images.filter((i) => !unfit.has(i.block))
+  const many = limits.manyImages
+  if (many !== undefined && rest.length > many.over) {
+    const large = rest.filter((i) => !reasonable(i, edgeOf(limits, rest.length)))
+    const oldest = rest.slice(0, rest.length - many.over)
+    // Either no image is too large for so many, or there are not so many: whichever takes fewer.
+    for (const image of large.length <= oldest.length ? large : oldest) unfit.add(image.block)
+  }
+  return images.filter((i) => unfit.has(i.block)).map((i) => i.block)
+}
+
+/** Keeps only the edits without which the target would be missed. */
+const minimal = (
+  view: ViewState,
+  accepted: ReadonlyArray<Accepted>,
+  needed: ReadonlySet<string>,
+  target: Target
+): ReadonlyArray<Edit> => {
+  let kept = accepted
+  const totalsOf = (edits: ReadonlyArray<Accepted>): Totals => {
+    const draft = new Draft(view)
+    for (const { edit } of edits) draft.apply(edit)
+    return draft.totals
+  }
+  const folded = new Set<string>()
+  for (const { edit } of accepted) {
+    if (edit.kind !== "fold") continue
+    for (const id of edit.items)
+      for (const m of view.items.find((i) => i.id === id)?.members ?? []) folded.add(m)
+  }
+  if (folded.size > 0) {
+    kept = kept.filter(
+      ({ edit }) => edit.kind !== "replace" || !folded.has(splitBlockId(edit.block)[0])
+    )
+  }
+  let totals = totalsOf(kept)
+  for (const one of accepted) {
+    const { edit, delta } = one
+    if (edit.kind !== "replace" || needed.has(edit.block) || !kept.includes(one)) continue
+    // The sum says at once where an edit can't be spared; where it may be, the view without it decides.
+    if (!meets(view, less(totals, delta), target)) continue
+    const without = kept.filter((k) => k !== one)
+    const then = totalsOf(without)
+    if (!meets(view, then, target)) continue
+    kept = without
+    totals = then
+  }
+  return kept.map((k) => k.edit)
+}
+
+const guard = (view: ViewState, lowWater: number): ReadonlyArray<Edit> => {
+  const draft = new Draft(view)
+  const accepted: Array<Accepted> = []
+  const take = (edit: Edit): void => {
+    const result = accept(draft, edit, { guard: true })
+    if (typeof result !== "string") accepted.push(result)
+  }
+  const unfit = new Set(unfitImages(view))
+  for (const image of view.images) {
+    if (unfit.has(image.block)) take(card(view, image, "over a limit for single images"))
+  }
+  const low = targetOf(view, lowWater)
+  const limit = targetOf(view, 1)
+  const down = (edits: Iterable<Edit>, target: Target): boolean => {
+    for (const edit of edits) {
+      if (meets(view, draft.totals, target)) return true
+      take(edit)
+    }
+    return meets(view, draft.totals, target)
+  }
+  const enough =
+    down(oldImages(view), low) ||
+    down(textRungs(view, draft), low) ||
+    down(
+      groupsOut(view, draft, (totals) => meets(view, totals, low)),
+      low
+    )
+  if (enough) return minimal(view, accepted, unfit, low)
+  if (!meets(view, draft.totals, limit)) {
+    down(softRungs(view, draft, limit.tokens), limit)
+  }
+  return minimal(view, accepted, unfit, limit)
+}
+
+/**
+ * The guard: makes a view fit its limits, cheapest sufficient step first, and goes down to a low-water mark
+ * so that the next requests are free. Old images become cards, old results are clipped to head and tail,
+ * long arguments too, old reasoning goes, then the oldest groups with one note of what left. What is softly
+ * protected is touched last and only down to the limit itself; what is hard-protected never.
+ *
+ * Fails with `ConfigError` where `lowWater` is not between 0.1 and 1.
+ *
+ * @example
+ * ```ts
+ * import { hardLimit } from "@varve/core/HardLimit"
+ *
+ * hardLimit({ lowWater: 0.8 }).name // => "hard-limit"
+ * ```
+ */
+export const hardLimit = (options: HardLimitOptions = {}): Strategy => {
+  const { lowWater = 0.7 } = decodeOptions(Options, options, "hardLimit")
+  return make(
+    "hard-limit",
+    Effect.succeed((view: View) =>
+      Effect.sync(() =>
+        view instanceof ViewState
+          ? guard(view, lowWater).map((edit) => EditOf.proposal("over a limit", [edit]))
+          : []
+      )
+    ),
+    { guard: true }
+  )
+}

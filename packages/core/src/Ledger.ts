@@ -1,0 +1,286 @@
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import type { Edit } from "./Edit.ts"
+import { Calibration } from "./Calibration.ts"
+import { EditSchema } from "./Edit.ts"
+import type { MessageId } from "./Message.ts"
+import { splitBlockId } from "./Message.ts"
+import type { StepLog } from "./StepLog.ts"
+import { StoreError } from "./VarveError.ts"
+
+/** Written at the head of every journal. A reader refuses what is newer than it knows. */
+export const SAVED_VERSION = 1
+
+/** Staged: accepted but held back. In force: sent from now on. */
+export type EditState = "staged" | "in force"
+
+/** An accepted edit with its story. */
+export interface EditRecord {
+  readonly seq: number
+  readonly edit: Edit
+  readonly strategy: string
+  readonly reason: string
+  readonly state: EditState
+  /** The newest message when it was accepted: tells for how many requests it has waited. */
+  readonly at: MessageId | null
+  /** Tokens of what it stands for and of what stands there now. */
+  readonly before: number
+  readonly after: number
+}
+
+const Text = Schema.optionalKey(Schema.String)
+
+/** One line of a saved session. */
+export const Saved = Schema.Union([
+  Schema.Struct({ t: Schema.Literals(["varve"]), version: Schema.Finite }),
+  Schema.Struct({
+    t: Schema.Literals(["edit"]),
+    seq: Schema.Int,
+    strategy: Schema.String,
+    reason: Schema.String,
+    at: Schema.NullOr(Schema.String),
+    before: Schema.Finite,
+    after: Schema.Finite,
+    edit: EditSchema
+  }),
+  Schema.Struct({ t: Schema.Literals(["commit"]), seqs: Schema.Array(Schema.Int) }),
+  Schema.Struct({ t: Schema.Literals(["drop"]), seqs: Schema.Array(Schema.Int) }),
+  Schema.Struct({
+    t: Schema.Literals(["begin"]),
+    id: Schema.String,
+    step: Schema.optionalKey(Schema.Finite),
+    goal: Schema.String,
+    callId: Text,
+    tool: Text,
+    args: Schema.optionalKey(Schema.Unknown)
+  }),
+  Schema.Struct({
+    t: Schema.Literals(["finish"]),
+    id: Schema.String,
+    callId: Text,
+    outcome: Schema.Literals(["success", "failed"]),
+    note: Text
+  }),
+  Schema.Struct({ t: Schema.Literals(["pin", "unpin"]), id: Schema.String }),
+  Schema.Struct({ t: Schema.Literals(["calibration"]), state: Calibration })
+])
+export type Saved = typeof Saved.Type
+
+const decode = Schema.decodeUnknownExit(Saved)
+
+/** The log of edits in force and staged: what is replayed over a history gives what is sent. */
+export class Ledger {
+  #records: Array<EditRecord>
+  #next: number
+  #staged: ReadonlyArray<EditRecord> | undefined
+  #inForce: ReadonlyArray<EditRecord> | undefined
+  /** Ids of messages and items that any record speaks of. */
+  readonly touched = new Set<string>()
+  readonly pins: Set<string>
+
+  constructor(records: ReadonlyArray<EditRecord> = [], pins: Iterable<string> = []) {
+    this.#records = [...records]
+    this.#next = 1 + records.reduce((max, r) => Math.max(max, r.seq), 0)
+    this.pins = new Set(pins)
+    for (const { edit } of records) this.#touch(edit)
+  }
+
+  /** An independent copy, for a dry run or another session. */
+  copy(): Ledger {
+    return new Ledger(this.#records, this.pins)
+  }
+
+  /** All records in the order of their acceptance. */
+  get records(): ReadonlyArray<EditRecord> {
+    return this.#records
+  }
+
+  get staged(): ReadonlyArray<EditRecord> {
+    return (this.#staged ??= this.#records.filter((r) => r.state === "staged"))
+  }
+
+  get inForce(): ReadonlyArray<EditRecord> {
+    return (this.#inForce ??= this.#records.filter((r) => r.state === "in force"))
+  }
+
+  #changed(records: Array<EditRecord>): void {
+    this.#records = records
+    this.#staged = undefined
+    this.#inForce = undefined
+  }
+
+  #touch(edit: Edit): void {
+    if (edit.kind === "replace") this.touched.add(splitBlockId(edit.block)[0])
+    else {
+      if (edit.kind === "fold") for (const item of edit.items) this.touched.add(item)
+      if (edit.basis !== null) this.touched.add(edit.basis)
+    }
+  }
+
+  /** Adds an accepted edit as staged. */
+  stage(record: Omit<EditRecord, "seq" | "state">): EditRecord {
+    const staged: EditRecord = { ...record, seq: this.#next++, state: "staged" }
+    this.#records.push(staged)
+    this.#staged = undefined
+    this.#touch(record.edit)
+    return staged
+  }
+
+  /** Puts staged edits in force. */
+  commit(seqs: ReadonlySet<number>): void {
+    this.#changed(this.#records.map((r) => (seqs.has(r.seq) ? { ...r, state: "in force" } : r)))
+  }
+
+  /** Takes edits out that turned out to be at fault. */
+  drop(seqs: ReadonlySet<number>): void {
+    this.#changed(this.#records.filter((r) => !seqs.has(r.seq)))
+  }
+
+  /** Forgets what a later edit has made void for good, so that journals don't grow for ever. */
+  compact(): void {
+    const rank = new Map<string, number>()
+    const memos = new Map<string, number>()
+    const kept: Array<EditRecord> = []
+    for (const record of this.#records.toReversed()) {
+      const { edit } = record
+      if (edit.kind === "replace") {
+        if (record.state === "in force") {
+          if ((rank.get(edit.block) ?? 0) >= edit.rank) continue
+          rank.set(edit.block, edit.rank)
+        }
+      } else if (edit.kind === "memo" && record.state === "in force") {
+        // A few older ones stay: they come back where a newer one loses its ground.
+        const newer = memos.get(edit.key) ?? 0
+        if (newer >= 4) continue
+        memos.set(edit.key, newer + 1)
+      }
+      kept.push(record)
+    }
+    this.#changed(kept.reverse())
+  }
+}
+
+/** The journal line of an accepted edit. */
+export const editLine = ({
+  seq,
+  strategy,
+  reason,
+  at,
+  before,
+  after,
+  edit
+}: EditRecord): Saved => ({
+  t: "edit",
+  seq,
+  strategy,
+  reason,
+  at,
+  before,
+  after,
+  edit: edit as (Saved & { t: "edit" })["edit"]
+})
+
+/** What a journal says. */
+export interface Restored {
+  readonly ledger: Ledger
+  readonly calibration: Calibration | undefined
+}
+
+/**
+ * The shortest journal that says the same as a session's state.
+ */
+export const journalOf = (
+  ledger: Ledger,
+  steps: StepLog,
+  calibration: Calibration | undefined
+): ReadonlyArray<Saved> => {
+  ledger.compact()
+  const lines: Array<Saved> = [{ t: "varve", version: SAVED_VERSION }]
+  for (const { status, note, id, step, goal, callId, tool, args } of steps.steps) {
+    const call = callId === undefined ? {} : { callId }
+    lines.push({
+      t: "begin",
+      id,
+      step,
+      goal,
+      ...call,
+      ...(tool === undefined ? {} : { tool }),
+      ...(args === undefined ? {} : { args })
+    })
+    if (status !== "pending") {
+      lines.push({
+        t: "finish",
+        id,
+        ...call,
+        outcome: status,
+        ...(note === undefined ? {} : { note })
+      })
+    }
+  }
+  for (const record of ledger.records) lines.push(editLine(record))
+  const seqs = ledger.inForce.map((r) => r.seq)
+  if (seqs.length > 0) lines.push({ t: "commit", seqs })
+  for (const id of ledger.pins) lines.push({ t: "pin", id })
+  if (calibration !== undefined) lines.push({ t: "calibration", state: calibration })
+  return lines
+}
+
+/**
+ * Reads a journal back. Throws `StoreError`: `version` where a newer Varve wrote it, `corrupt` where a line
+ * is not one of ours.
+ */
+export const restore = (key: string, entries: ReadonlyArray<unknown>, steps: StepLog): Restored => {
+  const records = new Map<number, EditRecord>()
+  const pins = new Set<string>()
+  let calibration: Calibration | undefined
+  entries.forEach((entry, i) => {
+    const version = (entry as { t?: unknown; version?: unknown } | null)?.version
+    if ((entry as { t?: unknown } | null)?.t === "varve" && version !== SAVED_VERSION) {
+      throw new StoreError(
+        "version",
+        key,
+        `The session ${key} was saved in version ${String(version)}; this package reads version ${SAVED_VERSION}. Upgrade @varve/core or begin a new session.`
+      )
+    }
+    const exit = decode(entry)
+    if (Exit.isFailure(exit)) {
+      throw new StoreError(
+        "corrupt",
+        key,
+        `Line ${i + 1} of the saved session ${key} is not one that this package wrote. Restore the file from a copy or begin a new session.`
+      )
+    }
+    const line = exit.value
+    switch (line.t) {
+      case "edit": {
+        const { t: _, ...record } = line
+        records.set(line.seq, { ...record, edit: line.edit as unknown as Edit, state: "staged" })
+        break
+      }
+      case "commit":
+        for (const seq of line.seqs) {
+          const record = records.get(seq)
+          if (record !== undefined) records.set(seq, { ...record, state: "in force" })
+        }
+        break
+      case "drop":
+        for (const seq of line.seqs) records.delete(seq)
+        break
+      case "begin":
+        steps.begin(line)
+        break
+      case "finish":
+        steps.finish(line)
+        break
+      case "pin":
+        pins.add(line.id)
+        break
+      case "unpin":
+        pins.delete(line.id)
+        break
+      case "calibration":
+        calibration = line.state
+    }
+  })
+  return { ledger: new Ledger([...records.values()], pins), calibration }
+}

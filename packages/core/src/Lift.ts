@@ -1,0 +1,71 @@
+import type { Edit } from "./Edit.ts"
+import * as EditOf from "./Edit.ts"
+import type { Message } from "./Message.ts"
+import { textOf } from "./Message.ts"
+import type { Strategy } from "./Strategy.ts"
+import { strategy } from "./Strategy.ts"
+import type { ItemRef, View } from "./View.ts"
+
+/**
+ * Lifts a plain function from messages to messages into a strategy. What it leaves out becomes folds; what
+ * it puts in the place of messages becomes the text of a fold. A group of which it keeps a part stays whole,
+ * and what it changes inside a message is not taken over: use `strategy()` with `Edit.replace` for that.
+ *
+ * @example
+ * ```ts
+ * import { lift } from "@varve/core/Lift"
+ *
+ * const lastTen = lift("last-ten", (messages) => messages.slice(-10))
+ * lastTen.name // => "last-ten"
+ * ```
+ */
+export const lift = (
+  name: string,
+  change: (
+    messages: ReadonlyArray<Message>
+  ) => ReadonlyArray<Message> | Promise<ReadonlyArray<Message>>
+): Strategy =>
+  strategy(name, (view) => {
+    const kept = change(view.messages.slice())
+    return kept instanceof Promise ? kept.then((k) => toEdits(view, k)) : toEdits(view, kept)
+  })
+
+const toEdits = (view: View, kept: ReadonlyArray<Message>): ReadonlyArray<Edit> => {
+  if (!Array.isArray(kept)) throw new TypeError("the function gave no list of messages")
+  const known = new Set<object>(view.messages)
+  const stays = new Set<object>(kept)
+  /** Texts that the function put in, by the message of ours that they stand before. */
+  const texts = new Map<object | undefined, Array<string>>()
+  let waiting: Array<string> = []
+  for (const message of kept) {
+    if (known.has(message)) {
+      if (waiting.length > 0) texts.set(message, waiting)
+      waiting = []
+    } else waiting.push(textOf(message))
+  }
+  if (waiting.length > 0) texts.set(undefined, waiting)
+  const edits: Array<Edit> = []
+  let run: Array<ItemRef> = []
+  const flush = (before: object | undefined): void => {
+    const basis = run.at(-1)?.members.at(-1)
+    if (basis !== undefined) {
+      const text = texts.get(before)?.join("\n") ?? null
+      edits.push(
+        EditOf.fold(
+          run.map((i) => i.id),
+          text === "" ? null : text,
+          basis
+        )
+      )
+    }
+    run = []
+  }
+  for (const item of view.items) {
+    if (item.messages.length === 0) continue
+    if (item.messages.some((m) => stays.has(m)) || view.protection(item.id) !== undefined)
+      flush(item.messages[0])
+    else run.push(item)
+  }
+  flush(undefined)
+  return edits
+}

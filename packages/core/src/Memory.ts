@@ -1,0 +1,137 @@
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+import type { Counter, Overhead } from "./Counter.ts"
+import { Background } from "./internal/Background.ts"
+import { started } from "./internal/box.ts"
+import type { Started } from "./internal/box.ts"
+import { MemoryImpl } from "./internal/MemoryImpl.ts"
+import type { MemoryOptions } from "./internal/memoryOptions.ts"
+import { readOptions } from "./internal/memoryOptions.ts"
+import type { Recalled } from "./internal/recall.ts"
+import type { Saved } from "./Ledger.ts"
+import type { Explanation, Report } from "./Report.ts"
+import type { BeginStep, FinishStep, Step } from "./StepLog.ts"
+import type {
+  ConfigError,
+  ContextOverflow,
+  MemoryClosed,
+  NotAvailable,
+  StoreError
+} from "./VarveError.ts"
+
+export type { MemoryOptions } from "./internal/memoryOptions.ts"
+export type { Recalled } from "./internal/recall.ts"
+
+/** What goes with one request. */
+export interface PrepareOptions extends Overhead {
+  /** Gives the same plan and changes nothing. */
+  readonly dryRun?: boolean | undefined
+}
+
+/** What the provider reported for the last request, in tokens. `input` is what was not cached. */
+export interface ReportedUsage {
+  readonly input: number
+  readonly cacheRead?: number | undefined
+  readonly cacheWrite?: number | undefined
+  readonly output?: number | undefined
+}
+
+/** What `prepare` gives. */
+export interface Prepared<M> {
+  /** What to send. The host's own list where nothing is to be changed. */
+  readonly messages: ReadonlyArray<M>
+  readonly report: Report
+  /** Set where what can't be cut is over a limit, and only by `prepareAnyway`. */
+  readonly overflow?: ContextOverflow
+}
+
+/** One session of one agent. */
+export interface Memory {
+  /** The host's history as it is to be sent now. Calls are serialized. */
+  readonly prepare: <M>(
+    messages: ReadonlyArray<M>,
+    options?: PrepareOptions
+  ) => Effect.Effect<Prepared<M>, ContextOverflow | StoreError | MemoryClosed>
+  /** Like `prepare`; on overflow the smallest valid view instead of a failure. */
+  readonly prepareAnyway: <M>(
+    messages: ReadonlyArray<M>,
+    options?: PrepareOptions
+  ) => Effect.Effect<Prepared<M>, StoreError | MemoryClosed>
+  readonly steps: {
+    /** Records the start of a step. */
+    readonly begin: (step: BeginStep) => Effect.Effect<void>
+    /** Records its end; a step that was never begun is a warning, not an error. */
+    readonly finish: (step: FinishStep) => Effect.Effect<void>
+    readonly list: Effect.Effect<ReadonlyArray<Step>>
+  }
+  /** Takes what the provider reported for the last request that was prepared. */
+  readonly usage: (usage: ReportedUsage) => Effect.Effect<void>
+  /** The memos as text, the step memory among them. */
+  readonly compose: Effect.Effect<string>
+  /** The original of what was edited: by the id of a block, a message, a group or a fold. */
+  readonly recall: (id: string) => Effect.Effect<Recalled, NotAvailable>
+  /** The edits of this session, or those of one id, each with its story. */
+  readonly explain: (id?: string) => Effect.Effect<ReadonlyArray<Explanation>>
+  /** Protects a message and what it needs; takes the id that the host gave it, or ours. */
+  readonly pin: (messageId: string) => Effect.Effect<void>
+  readonly unpin: (messageId: string) => Effect.Effect<void>
+  /** The saved lines of this session, to begin another with. */
+  readonly snapshot: Effect.Effect<ReadonlyArray<Saved>, StoreError>
+  /** Forgets edits, steps and pins. */
+  readonly reset: Effect.Effect<void, StoreError>
+  /** Waits for work beside the agent and for the store. */
+  readonly flush: Effect.Effect<void, StoreError>
+}
+
+/**
+ * Makes a memory in the scope of the caller: what it started ends with that scope.
+ *
+ * Fails with `ConfigError` where an option is wrong.
+ *
+ * @example
+ * ```ts
+ * import { hardLimit } from "@varve/core/HardLimit"
+ * import * as Memory from "@varve/core/Memory"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.scoped(
+ *   Effect.gen(function* () {
+ *     const memory = yield* Memory.make({ pipeline: [hardLimit()] })
+ *     const { messages } = yield* memory.prepare([{ role: "user", content: "Hello" }])
+ *     return messages.length
+ *   })
+ * )
+ * await Effect.runPromise(program) // => 1
+ * ```
+ */
+export const make = Effect.fnUntraced(function* (
+  options: MemoryOptions,
+  seed?: ReadonlyArray<Saved>
+): Effect.fn.Return<Memory, ConfigError, Scope.Scope> {
+  const given = yield* Effect.try({
+    try: () => readOptions(options),
+    catch: (error) => error as ConfigError
+  })
+  const scope = yield* Scope.Scope
+  const background = new Set<Fiber.Fiber<unknown, unknown>>()
+  const own: Array<Started> = []
+  for (const strategy of given.strategies) {
+    const propose = yield* strategy.start.pipe(Effect.provideService(Background, background))
+    own.push(started(strategy, propose))
+  }
+  const counter =
+    "start" in given.counter ? yield* given.counter.start(given.profile) : given.counter
+  const impl = new MemoryImpl(
+    given,
+    own,
+    given.profile.vision ? counter : blindCounter(counter),
+    background,
+    seed
+  )
+  yield* Scope.addFinalizer(scope, Effect.ignore(impl.close))
+  return impl
+})
+
+/** A counter for a model that takes no images: they are not sent, so they cost what stands for them. */
+const blindCounter = (counter: Counter): Counter => ({ ...counter, image: () => 12 })

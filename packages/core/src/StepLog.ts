@@ -1,0 +1,84 @@
+/** How a step ended, or that it has not. */
+export type StepStatus = "pending" | "success" | "failed"
+
+/** One action of the agent, as the host recorded it. */
+export interface Step {
+  readonly id: string
+  /** The host's own number, else its ordinal from 1. */
+  readonly step: number
+  readonly goal: string
+  readonly status: StepStatus
+  readonly callId?: string
+  readonly tool?: string
+  readonly args?: unknown
+  readonly note?: string
+}
+
+/** What `steps.begin` takes. */
+export interface BeginStep {
+  readonly id: string
+  readonly step?: number
+  readonly goal: string
+  readonly callId?: string
+  readonly tool?: string
+  readonly args?: unknown
+}
+
+/** What `steps.finish` takes. Both ids must be those that the step began with. */
+export interface FinishStep {
+  readonly id: string
+  readonly callId?: string
+  readonly outcome: "success" | "failed"
+  readonly note?: string
+}
+
+const keyOf = (id: string, callId: string | undefined): string =>
+  callId === undefined ? id : id + "\n" + callId
+
+/** The steps of a session, in the order in which they began. Several may be pending at once. */
+export class StepLog {
+  #steps: Array<Step> = []
+  readonly #byKey = new Map<string, number>()
+  readonly #byCall = new Map<string, number>()
+
+  /** All steps, oldest first. A new array after each change. */
+  get steps(): ReadonlyArray<Step> {
+    return this.#steps
+  }
+
+  /** How many steps have no outcome yet. */
+  pending = 0
+
+  /** The step of a tool call. */
+  byCall(callId: string): Step | undefined {
+    const at = this.#byCall.get(callId)
+    return at === undefined ? undefined : this.#steps[at]
+  }
+
+  /** Records the start of a step; false where one with these ids was begun before. */
+  begin(begin: BeginStep): boolean {
+    const key = keyOf(begin.id, begin.callId)
+    if (this.#byKey.has(key)) return false
+    const at = this.#steps.length
+    this.#byKey.set(key, at)
+    if (begin.callId !== undefined) this.#byCall.set(begin.callId, at)
+    const { step, ...rest } = begin
+    this.pending++
+    this.#steps = [...this.#steps, { ...rest, step: step ?? at + 1, status: "pending" }]
+    return true
+  }
+
+  /** Records the end of a step; false where none with these ids is pending. */
+  finish({ id, callId, outcome, note }: FinishStep): boolean {
+    const at = this.#byKey.get(keyOf(id, callId))
+    const step = at === undefined ? undefined : this.#steps[at]
+    if (at === undefined || step?.status !== "pending") return false
+    this.pending--
+    this.#steps = this.#steps.with(at, {
+      ...step,
+      status: outcome,
+      ...(note === undefined ? {} : { note })
+    })
+    return true
+  }
+}

@@ -1,0 +1,38 @@
+import type * as Effect from "effect/Effect"
+import type { SummaryError } from "./VarveError.ts"
+
+/** One piece of what is to be summarised: data, never an instruction. */
+export interface Material {
+  /** Who said it: `user`, `assistant`, `tool NAME`, `step`. */
+  readonly from: string
+  readonly text: string
+}
+
+/** What a summarizer is asked for. No images, no base64, no usage figures. */
+export interface SummaryRequest {
+  /** The summary so far; the answer replaces it. */
+  readonly previous: string | undefined
+  /** What is new since then, oldest first. */
+  readonly material: ReadonlyArray<Material>
+  /** Texts that must stand in the answer word for word. */
+  readonly keep: ReadonlyArray<string>
+  /** Most tokens that the answer may have. */
+  readonly targetTokens: number
+  /** Counts tokens as the memory does. */
+  readonly count: (text: string) => number
+}
+
+/** What came back. */
+export interface SummaryResult {
+  readonly text: string
+  /** Why the maker stopped; only `stop` is accepted. */
+  readonly stopReason: string
+  /** Who made it: a model's name, or `clip`. */
+  readonly model?: string
+  readonly usage?: { readonly input: number; readonly output: number }
+  /** Parsed parts of the answer, where the maker has them; JSON. */
+  readonly structure?: unknown
+}
+
+/** Makes a summary. A function, so that any maker can stand in for any other. */
+export type Summarizer = (request: SummaryRequest) => Effect.Effect<SummaryResult, SummaryError>

@@ -1,0 +1,83 @@
+import type { View } from "./View.ts"
+
+/** A predicate on a view: says when a strategy runs, or that a target is met. */
+export type Trigger = (view: View) => boolean
+
+/** True from so many tokens on. */
+export const tokens =
+  (atLeast: number): Trigger =>
+  (view) =>
+    view.usage.tokens >= atLeast
+
+/** True from this share of the token limit on, as in 0.7. */
+export const share =
+  (atLeast: number): Trigger =>
+  (view) =>
+    view.usage.tokens >= atLeast * view.limits.tokens
+
+/** True from so many images on. */
+export const images =
+  (atLeast: number): Trigger =>
+  (view) =>
+    view.usage.images >= atLeast
+
+/** True from so many bytes of request on. */
+export const bytes =
+  (atLeast: number): Trigger =>
+  (view) =>
+    view.usage.requestBytes >= atLeast
+
+/** True from so many messages on. */
+export const messages =
+  (atLeast: number): Trigger =>
+  (view) =>
+    view.usage.messages >= atLeast
+
+/** True from so many groups on. */
+export const groups =
+  (atLeast: number): Trigger =>
+  (view) =>
+    view.groups.length >= atLeast
+
+/** True from so many turns on. */
+export const turns =
+  (atLeast: number): Trigger =>
+  (view) =>
+    view.turns >= atLeast
+
+/** True from so many steps on. */
+export const steps =
+  (atLeast: number): Trigger =>
+  (view) =>
+    view.steps.length >= atLeast
+
+/** True where the provider's cache of this session has expired, so that an edit re-writes nothing. */
+export const cacheCold: Trigger = (view) => view.cacheCold
+
+/**
+ * True where all of these are.
+ *
+ * @example
+ * ```ts
+ * import * as Trigger from "@varve/core/Trigger"
+ *
+ * const busy = Trigger.and(Trigger.share(0.6), Trigger.not(Trigger.images(3)))
+ * typeof busy // => "function"
+ * ```
+ */
+export const and =
+  (...triggers: ReadonlyArray<Trigger>): Trigger =>
+  (view) =>
+    triggers.every((t) => t(view))
+
+/** True where any of these is. */
+export const or =
+  (...triggers: ReadonlyArray<Trigger>): Trigger =>
+  (view) =>
+    triggers.some((t) => t(view))
+
+/** True where this is not. */
+export const not =
+  (trigger: Trigger): Trigger =>
+  (view) =>
+    !trigger(view)

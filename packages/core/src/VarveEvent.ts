@@ -1,0 +1,30 @@
+import * as Schema from "effect/Schema"
+import { Report } from "./Report.ts"
+
+/** What a memory tells its host while it works. */
+export const VarveEvent = Schema.Union([
+  Schema.Struct({ type: Schema.Literals(["prepared"]), report: Report }),
+  Schema.Struct({
+    type: Schema.Literals(["strategy-failed"]),
+    strategy: Schema.String,
+    error: Schema.String
+  }),
+  /** What can't be cut is over a limit; what is sent is the smallest valid view. */
+  Schema.Struct({
+    type: Schema.Literals(["overflow"]),
+    axis: Schema.String,
+    limit: Schema.Finite,
+    needed: Schema.Finite
+  }),
+  /** `transformContext` could not prepare; it gave the history as it came. */
+  Schema.Struct({ type: Schema.Literals(["failed"]), error: Schema.String }),
+  Schema.Struct({ type: Schema.Literals(["warning"]), message: Schema.String }),
+  /** A saved session was damaged; says what was cut off. */
+  Schema.Struct({
+    type: Schema.Literals(["restored"]),
+    edits: Schema.Finite,
+    steps: Schema.Finite,
+    cut: Schema.NullOr(Schema.String)
+  })
+])
+export type VarveEvent = typeof VarveEvent.Type

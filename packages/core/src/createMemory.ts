@@ -1,0 +1,107 @@
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import { errorText } from "./internal/box.ts"
+import type { Saved } from "./Ledger.ts"
+import type { MemoryOptions, PrepareOptions, Prepared, Recalled, ReportedUsage } from "./Memory.ts"
+import { make } from "./Memory.ts"
+import type { Explanation } from "./Report.ts"
+import type { BeginStep, FinishStep } from "./StepLog.ts"
+
+/** A memory for code that knows nothing of Effect: the same thing with promises. */
+export interface PlainMemory {
+  /**
+   * The host's history as it is to be sent now. Rejects with `ContextOverflow` where what can't be cut is
+   * over a limit, with `StoreError` where the saved session can't be read.
+   */
+  readonly prepare: <M>(
+    messages: ReadonlyArray<M>,
+    options?: PrepareOptions & { readonly signal?: AbortSignal | undefined }
+  ) => Promise<Prepared<M>>
+  /**
+   * The hook for pi's agent loop; bound, and never rejects: on overflow it gives the smallest valid view, on
+   * a fault the history as it came, each with an event.
+   */
+  readonly transformContext: <M>(messages: Array<M>, signal?: AbortSignal) => Promise<Array<M>>
+  readonly steps: {
+    readonly begin: (step: BeginStep) => void
+    readonly finish: (step: FinishStep) => void
+  }
+  /** Takes what the provider reported for the last request. */
+  readonly usage: (usage: ReportedUsage) => void
+  /** The memos as text, the step memory among them. */
+  readonly compose: () => string
+  /** The original of what was edited; rejects with `NotAvailable` where the host has dropped it. */
+  readonly recall: (id: string) => Promise<Recalled>
+  /** The edits of this session, or those of one id, each with its story. */
+  readonly explain: (id?: string) => ReadonlyArray<Explanation>
+  readonly pin: (messageId: string) => void
+  readonly unpin: (messageId: string) => void
+  /** Another memory that begins with what this one knows now, under another session's name. */
+  readonly fork: (session: string) => Promise<PlainMemory>
+  /** Forgets edits, steps and pins. */
+  readonly reset: () => Promise<void>
+  /** Waits for work beside the agent and for the store. */
+  readonly flush: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Makes a memory: one session of one agent. Synchronous; throws `ConfigError` where an option is wrong.
+ *
+ * @example
+ * ```ts
+ * import { createMemory, hardLimit } from "@varve/core"
+ *
+ * const memory = createMemory({ pipeline: [hardLimit()], budget: { tokens: 50_000 } })
+ * const { messages } = await memory.prepare([{ role: "user", content: "Hello" }])
+ * messages.length // => 1
+ * await memory.close()
+ * ```
+ */
+export const createMemory = (options: MemoryOptions): PlainMemory => build(options, undefined)
+
+const build = (options: MemoryOptions, seed: ReadonlyArray<Saved> | undefined): PlainMemory => {
+  const scope = Scope.makeUnsafe()
+  const memory = Effect.runSync(make(options, seed).pipe(Effect.provideService(Scope.Scope, scope)))
+  const prepare: PlainMemory["prepare"] = (messages, { signal, ...rest } = {}) =>
+    Effect.runPromise(memory.prepare(messages, rest), signal === undefined ? undefined : { signal })
+  return {
+    prepare,
+    transformContext: async (messages, signal) => {
+      try {
+        const { messages: out } = await Effect.runPromise(
+          memory.prepareAnyway(messages),
+          signal === undefined ? undefined : { signal }
+        )
+        return out as typeof messages
+      } catch (error) {
+        if (signal?.aborted !== true) tell(options, errorText(error))
+        return messages
+      }
+    },
+    steps: {
+      begin: (step) => void Effect.runFork(memory.steps.begin(step)),
+      finish: (step) => void Effect.runFork(memory.steps.finish(step))
+    },
+    usage: (usage) => Effect.runSync(memory.usage(usage)),
+    compose: () => Effect.runSync(memory.compose),
+    recall: (id) => Effect.runPromise(memory.recall(id)),
+    explain: (id) => Effect.runSync(memory.explain(id)),
+    pin: (id) => void Effect.runFork(memory.pin(id)),
+    unpin: (id) => void Effect.runFork(memory.unpin(id)),
+    fork: async (session) =>
+      build({ ...options, session }, await Effect.runPromise(memory.snapshot)),
+    reset: () => Effect.runPromise(memory.reset),
+    flush: () => Effect.runPromise(memory.flush),
+    close: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
+const tell = (options: MemoryOptions, error: string): void => {
+  try {
+    options.onEvent?.({ type: "failed", error })
+  } catch {
+    // A listener's fault is the listener's.
+  }
+}

@@ -1,0 +1,75 @@
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import type { Saved } from "../Ledger.ts"
+import { SAVED_VERSION } from "../Ledger.ts"
+import type { Loaded, Store } from "../Store.ts"
+import type { StoreError } from "../VarveError.ts"
+
+const HEAD: Saved = { t: "varve", version: SAVED_VERSION }
+
+/** A journal is written anew once it has this many lines and four times those that its state needs. */
+const COMPACT_FROM = 1000
+
+/** A session's lines on their way into the store: in order, none twice, none lost where a write fails. */
+export class Journal {
+  readonly #store: Store
+  readonly #key: string
+  readonly #writing = Semaphore.makeUnsafe(1)
+  #waiting: ReadonlyArray<Saved> = []
+  /** Lines in the store. */
+  #stored = 0
+
+  constructor(store: Store, key: string) {
+    this.#store = store
+    this.#key = key
+  }
+
+  get load(): Effect.Effect<Loaded, StoreError> {
+    return Effect.tap(this.#store.load(this.#key), ({ entries }) =>
+      Effect.sync(() => void (this.#stored = entries.length))
+    )
+  }
+
+  /** Puts these lines in the place of all that is stored. */
+  replace(lines: ReadonlyArray<Saved>): Effect.Effect<void, StoreError> {
+    return this.#writing.withPermit(
+      Effect.tap(this.#store.replace(this.#key, lines), () =>
+        Effect.sync(() => {
+          this.#waiting = []
+          this.#stored = lines.length
+        })
+      )
+    )
+  }
+
+  /**
+   * Appends lines. `whole` gives the shortest journal of the same state and how many records it holds: once
+   * the stored one has grown far beyond, that takes its place.
+   */
+  write(
+    lines: ReadonlyArray<Saved>,
+    whole: () => ReadonlyArray<Saved>,
+    records: number
+  ): Effect.Effect<void, StoreError> {
+    this.#waiting = this.#waiting.length === 0 ? lines : [...this.#waiting, ...lines]
+    if (this.#waiting.length === 0) return Effect.void
+    return this.#writing.withPermit(
+      Effect.suspend(() => {
+        const now = this.#waiting
+        if (now.length === 0) return Effect.void
+        this.#waiting = []
+        const compact = this.#stored > COMPACT_FROM && this.#stored > 4 * records
+        const journal = compact ? whole() : this.#stored === 0 ? [HEAD, ...now] : now
+        const written = compact
+          ? this.#store.replace(this.#key, journal)
+          : this.#store.append(this.#key, journal)
+        return Effect.onExit(written, (exit) =>
+          Effect.sync(() => {
+            if (exit._tag === "Failure") this.#waiting = [...now, ...this.#waiting]
+            else this.#stored = journal.length + (compact ? 0 : this.#stored)
+          })
+        )
+      })
+    )
+  }
+}

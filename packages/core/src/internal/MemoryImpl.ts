@@ -1,0 +1,382 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Semaphore from "effect/Semaphore"
+import type { Limits } from "../Budget.ts"
+import { resolveLimits } from "../Budget.ts"
+import type { Calibration } from "../Calibration.ts"
+import { applyCalibration, observe, startCalibration, usageTokens } from "../Calibration.ts"
+import type { Counter } from "../Counter.ts"
+import { journalOf, Ledger, restore } from "../Ledger.ts"
+import type { Saved } from "../Ledger.ts"
+import type { Memory, PrepareOptions, Prepared } from "../Memory.ts"
+import type { Profile } from "../Profile.ts"
+import type { Explanation } from "../Report.ts"
+import { StepLog } from "../StepLog.ts"
+import { Transcript } from "../Transcript.ts"
+import { MemoryClosed, StoreError } from "../VarveError.ts"
+import type { VarveEvent } from "../VarveEvent.ts"
+import { errorText } from "./box.ts"
+import type { Started } from "./box.ts"
+import { bytesOf } from "./bytes.ts"
+import { Journal } from "./Journal.ts"
+import type { readOptions } from "./memoryOptions.ts"
+import { withoutImages } from "./project.ts"
+import { recallFrom } from "./recall.ts"
+import { follow } from "./replay.ts"
+import { Session } from "./Session.ts"
+import type { ViewContext, ViewState } from "./ViewState.ts"
+import { memoText, walk } from "./walk.ts"
+import type { Walked } from "./walk.ts"
+
+type Given = ReturnType<typeof readOptions>
+
+/** A memory behind its interface: one session, its journal and its calibration; calls one after the other. */
+export class MemoryImpl implements Memory {
+  readonly #given: Given
+  readonly #strategies: ReadonlyArray<Started>
+  readonly #counter: Counter
+  readonly #limits: Limits
+  readonly #background: Set<Fiber.Fiber<unknown, unknown>>
+  readonly #one = Semaphore.makeUnsafe(1)
+  readonly #journal: Journal
+  readonly #seed: ReadonlyArray<Saved> | undefined
+  #session: Session
+  #calibration: Calibration
+  #loaded = false
+  #closed = false
+  #replay = true
+  /** Steps and pins that came before the session was loaded. */
+  #early: Array<() => void> = []
+  #overhead:
+    | {
+        readonly system: unknown
+        readonly tools: unknown
+        readonly tokens: number
+        readonly bytes: number
+      }
+    | undefined
+
+  constructor(
+    given: Given,
+    strategies: ReadonlyArray<Started>,
+    counter: Counter,
+    background: Set<Fiber.Fiber<unknown, unknown>>,
+    seed: ReadonlyArray<Saved> | undefined
+  ) {
+    this.#given = given
+    this.#strategies = strategies
+    this.#counter = counter
+    this.#background = background
+    this.#seed = seed
+    this.#journal = new Journal(given.store, given.key)
+    this.#limits = resolveLimits(given.budget, given.profile)
+    this.#session = this.#fresh()
+    this.#calibration = startCalibration(given.profile)
+  }
+
+  #fresh(): Session {
+    return new Session(new Transcript(this.#counter), new StepLog(), new Ledger())
+  }
+
+  get #profile(): Profile {
+    return this.#given.profile
+  }
+
+  #tell(event: VarveEvent): void {
+    try {
+      this.#given.onEvent?.(event)
+    } catch {
+      // A listener's fault is the listener's.
+    }
+  }
+
+  readonly prepare: Memory["prepare"] = (messages, options) =>
+    Effect.flatMap(this.prepareAnyway(messages, options), (prepared) =>
+      prepared.overflow === undefined ? Effect.succeed(prepared) : Effect.fail(prepared.overflow)
+    )
+
+  readonly prepareAnyway: Memory["prepareAnyway"] = (messages, options = {}) =>
+    this.#one.withPermit(this.#prepare(messages, options))
+
+  #prepare<M>(
+    messages: ReadonlyArray<M>,
+    options: PrepareOptions
+  ): Effect.Effect<Prepared<M>, StoreError | MemoryClosed> {
+    const self = this
+    return Effect.gen(function* () {
+      if (self.#closed) return yield* Effect.fail(new MemoryClosed())
+      if (!self.#loaded) yield* self.#load
+      if (self.#counter.ready !== undefined) yield* self.#counter.ready
+      const now = yield* Clock.currentTimeMillis
+      const session = self.#session
+      const keep = session.transcript.update(messages)
+      const context = self.#context(options, now)
+      const fresh = self.#replay
+      self.#replay = false
+      session.sent = follow(
+        fresh ? undefined : session.sent,
+        context,
+        session.ledger,
+        keep,
+        () => session.ledger.inForce
+      )
+      session.work = follow(
+        fresh ? undefined : session.work,
+        context,
+        session.ledger,
+        keep,
+        () => session.ledger.records
+      )
+      const dryRun = options.dryRun === true
+      const acting = dryRun ? session.rehearsal() : session
+      const walked = yield* walk(acting, session.sent, session.work, {
+        strategies: self.#strategies,
+        commit: self.#given.commit,
+        strategyTimeout: self.#given.strategyTimeout,
+        dryRun
+      })
+      if (!dryRun) {
+        self.#sent(walked.view, now)
+        yield* self.#store
+      }
+      return self.#result(messages, walked)
+    })
+  }
+
+  #result<M>(messages: ReadonlyArray<M>, { view, report, overflow }: Walked): Prepared<M> {
+    for (const strategy of report.strategies) {
+      if (strategy.error !== undefined) {
+        this.#tell({ type: "strategy-failed", strategy: strategy.name, error: strategy.error })
+      }
+    }
+    if (overflow !== undefined) {
+      const { axis, limit, needed } = overflow
+      this.#tell({ type: "overflow", axis, limit, needed })
+    }
+    this.#tell({ type: "prepared", report })
+    const untouched = view.plain && this.#session.transcript.faultless
+    const blind = !this.#profile.vision && view.usage.images > 0
+    const out: ReadonlyArray<unknown> =
+      (untouched && !blind) || view.messages.length === 0
+        ? messages
+        : blind
+          ? withoutImages(view.messages)
+          : view.messages.slice()
+    return {
+      messages: out as ReadonlyArray<M>,
+      report,
+      ...(overflow === undefined ? {} : { overflow })
+    }
+  }
+
+  #context(options: PrepareOptions, now: number): ViewContext {
+    const { system, tools } = { ...this.#given.overhead?.(), ...options }
+    let overhead = this.#overhead
+    if (overhead === undefined || overhead.system !== system || overhead.tools !== tools) {
+      const { tokens } = this.#counter.request({ system, tools, messages: [] })
+      overhead = this.#overhead = { system, tools, tokens, bytes: bytesOf({ system, tools }) }
+    }
+    const { last, transcript, steps, ledger } = this.#session
+    return {
+      transcript,
+      counter: this.#counter,
+      profile: this.#profile,
+      limits: this.#limits,
+      steps,
+      pins: ledger.pins,
+      protectLast: this.#given.protectLast,
+      overheadTokens: overhead.tokens,
+      overheadBytes: overhead.bytes,
+      calibrate: this.#calibrate,
+      cacheCold: last !== undefined && now - last.at > this.#profile.cache.lifetime
+    }
+  }
+
+  readonly #calibrate: ViewContext["calibrate"] = (estimate) => {
+    const applied = applyCalibration(this.#calibration, estimate)
+    return applied.source === "usage" ? applied : { tokens: applied.tokens, source: this.#source }
+  }
+
+  get #source(): "counted" | "estimated" {
+    return this.#counter.request({ messages: [] }).source === "counted" ? "counted" : "estimated"
+  }
+
+  #sent(view: ViewState, now: number): void {
+    this.#session.last = {
+      items: view.items,
+      memo: memoText(view),
+      memoPlace: view.memoPlace,
+      tokens: view.estimate,
+      messages: view.totals.messages,
+      estimate: view.estimate,
+      at: now
+    }
+    // The guard and the reasoning pass change what is in force without passing the working view.
+    if (this.#session.work === undefined) this.#replay = true
+  }
+
+  get #load(): Effect.Effect<void, StoreError> {
+    const self = this
+    return Effect.gen(function* () {
+      const { key } = self.#given
+      const { entries, cut } =
+        self.#seed === undefined
+          ? yield* self.#journal.load
+          : { entries: self.#seed, cut: undefined }
+      const session = self.#fresh()
+      const restored = yield* Effect.try({
+        try: () => restore(key, entries, session.steps),
+        catch: (error) =>
+          error instanceof StoreError
+            ? error
+            : new StoreError("corrupt", key, errorText(error), error)
+      })
+      session.ledger = restored.ledger
+      self.#session = session
+      if (restored.calibration !== undefined) {
+        self.#calibration = restored.calibration
+      }
+      self.#loaded = true
+      if (self.#seed !== undefined) yield* self.#journal.replace(self.#seed)
+      if (entries.length > 0) {
+        const edits = restored.ledger.records.length
+        self.#tell({ type: "restored", edits, steps: session.steps.steps.length, cut: cut ?? null })
+      }
+      for (const act of self.#early.splice(0)) act()
+    })
+  }
+
+  /** Puts what is new into the store. What can't be stored is kept and tried again; the run goes on. */
+  get #store(): Effect.Effect<void> {
+    return Effect.catch(this.#write, (error) =>
+      Effect.sync(() => this.#tell({ type: "warning", message: `not saved yet: ${error.message}` }))
+    )
+  }
+
+  get #write(): Effect.Effect<void, StoreError> {
+    return Effect.suspend(() => {
+      if (!this.#loaded) return Effect.void
+      const lines = this.#session.journal.splice(0)
+      return this.#journal.write(lines, this.#whole, this.#session.ledger.records.length)
+    })
+  }
+
+  readonly #whole = (): ReadonlyArray<Saved> =>
+    journalOf(this.#session.ledger, this.#session.steps, this.#calibration)
+
+  /** Does something to a session that is loaded, or as soon as it is. */
+  #when(act: () => void): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (!this.#loaded) {
+        this.#early.push(act)
+        return Effect.void
+      }
+      act()
+      return this.#store
+    })
+  }
+
+  readonly steps: Memory["steps"] = {
+    begin: (step) =>
+      this.#when(() => {
+        if (this.#session.steps.begin(step)) this.#session.journal.push({ t: "begin", ...step })
+        else
+          this.#tell({
+            type: "warning",
+            message: `step ${step.id} was begun before; left as it is`
+          })
+      }),
+    finish: (step) =>
+      this.#when(() => {
+        if (this.#session.steps.finish(step)) this.#session.journal.push({ t: "finish", ...step })
+        else
+          this.#tell({
+            type: "warning",
+            message: `no step ${step.id} is pending; its end was left out`
+          })
+      }),
+    list: Effect.sync(() => this.#session.steps.steps)
+  }
+
+  readonly usage: Memory["usage"] = (usage) =>
+    Effect.suspend(() => {
+      const actual = usageTokens(usage)
+      const { last } = this.#session
+      if (actual === undefined || last === undefined) return Effect.void
+      this.#calibration = observe(this.#calibration, { estimate: last.estimate, actual })
+      this.#session.journal.push({ t: "calibration", state: this.#calibration })
+      return Effect.void
+    })
+
+  readonly compose: Memory["compose"] = Effect.sync(() =>
+    [...((this.#session.work ?? this.#session.sent)?.memos ?? [])].map((m) => m.text).join("\n\n")
+  )
+
+  readonly recall: Memory["recall"] = (id) => Effect.suspend(() => recallFrom(this.#session, id))
+
+  readonly explain: Memory["explain"] = (id) =>
+    Effect.sync(() => {
+      const { ledger, sent } = this.#session
+      return ledger.records.flatMap((record): ReadonlyArray<Explanation> => {
+        const { edit, strategy, reason, before, after } = record
+        const own = edit.kind === "replace" ? edit.block : edit.kind === "fold" ? edit.id : edit.key
+        if (id !== undefined && own !== id && !(edit.kind === "fold" && edit.items.includes(id)))
+          return []
+        const stands = edit.kind !== "fold" || sent?.folds.has(edit.id) === true
+        const state = record.state === "staged" ? "staged" : stands ? "in force" : "dormant"
+        return [{ id: own, kind: edit.kind, strategy, reason, state, before, after }]
+      })
+    })
+
+  readonly pin: Memory["pin"] = (id) =>
+    this.#when(() => {
+      this.#session.ledger.pins.add(id)
+      this.#session.journal.push({ t: "pin", id })
+      this.#replay = true
+    })
+
+  readonly unpin: Memory["unpin"] = (id) =>
+    this.#when(() => {
+      this.#session.ledger.pins.delete(id)
+      this.#session.journal.push({ t: "unpin", id })
+      this.#replay = true
+    })
+
+  get snapshot(): Memory["snapshot"] {
+    return this.#one.withPermit(
+      Effect.suspend(() => (this.#loaded ? Effect.void : this.#load)).pipe(Effect.map(this.#whole))
+    )
+  }
+
+  get reset(): Memory["reset"] {
+    return this.#one.withPermit(
+      Effect.suspend(() => {
+        this.#session = this.#fresh()
+        this.#early = []
+        this.#loaded = true
+        this.#replay = true
+        return this.#journal.replace(this.#whole())
+      })
+    )
+  }
+
+  get flush(): Memory["flush"] {
+    const self = this
+    return Effect.gen(function* () {
+      for (const fiber of self.#background) {
+        yield* Fiber.await(fiber)
+        self.#background.delete(fiber)
+      }
+      if (!self.#loaded) yield* self.#one.withPermit(self.#load)
+      yield* self.#write
+    })
+  }
+
+  get close(): Effect.Effect<void, StoreError> {
+    return Effect.ensuring(
+      Effect.suspend(() => (this.#closed ? Effect.void : this.flush)),
+      Effect.sync(() => void (this.#closed = true))
+    )
+  }
+}

@@ -1,0 +1,71 @@
+import type { Ledger, Saved } from "../Ledger.ts"
+import { editLine } from "../Ledger.ts"
+import type { StepLog } from "../StepLog.ts"
+import type { Transcript } from "../Transcript.ts"
+import type { Accepted } from "./gate.ts"
+import type { Item } from "./items.ts"
+import type { ViewState } from "./ViewState.ts"
+
+/** What was sent last, to tell how much of it stands at the front of the next request. */
+export interface Sent {
+  readonly items: ReadonlyArray<Item>
+  readonly memo: string
+  readonly memoPlace: number
+  readonly tokens: number
+  readonly messages: number
+  readonly estimate: number
+  readonly at: number
+}
+
+/** The state of one memory. Every change of the ledger is noted in the journal as it happens. */
+export class Session {
+  readonly transcript: Transcript
+  readonly steps: StepLog
+  ledger: Ledger
+  sent: ViewState | undefined
+  work: ViewState | undefined
+  last: Sent | undefined
+  /** Journal lines that are not stored yet. */
+  journal: Array<Saved> = []
+
+  constructor(transcript: Transcript, steps: StepLog, ledger: Ledger) {
+    this.transcript = transcript
+    this.steps = steps
+    this.ledger = ledger
+  }
+
+  /** A session that shares the history and nothing else: what happens to it leaves this one as it is. */
+  rehearsal(): Session {
+    const copy = new Session(this.transcript, this.steps, this.ledger.copy())
+    copy.sent = this.sent
+    copy.work = this.work
+    copy.last = this.last
+    return copy
+  }
+
+  /** Stages accepted edits; gives their numbers. */
+  stage(
+    strategy: string,
+    reason: string,
+    accepted: ReadonlyArray<Accepted>
+  ): ReadonlyArray<number> {
+    const at = this.transcript.newest?.id ?? null
+    return accepted.map(({ edit, before, after }) => {
+      const record = this.ledger.stage({ edit, strategy, reason, at, before, after })
+      this.journal.push(editLine(record))
+      return record.seq
+    })
+  }
+
+  commit(seqs: ReadonlySet<number>): void {
+    if (seqs.size === 0) return
+    this.ledger.commit(seqs)
+    this.journal.push({ t: "commit", seqs: [...seqs] })
+  }
+
+  drop(seqs: ReadonlySet<number>): void {
+    if (seqs.size === 0) return
+    this.ledger.drop(seqs)
+    this.journal.push({ t: "drop", seqs: [...seqs] })
+  }
+}

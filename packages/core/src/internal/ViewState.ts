@@ -1,0 +1,321 @@
+import type { Limits } from "../Budget.ts"
+import type { Counter, CountSource } from "../Counter.ts"
+import type { ItemId, Memo, Proposal } from "../Edit.ts"
+import type { Message } from "../Message.ts"
+import type { Profile } from "../Profile.ts"
+import type { Protection } from "../Protection.ts"
+import type { Step, StepLog } from "../StepLog.ts"
+import type { Group, Transcript } from "../Transcript.ts"
+import { isUnknownRole } from "../Transcript.ts"
+import type { ImageRef, ItemRef, MemoRef, ResultRef, Usage, View } from "../View.ts"
+import { Draft } from "./Draft.ts"
+import type { FoldItem, Item } from "./items.ts"
+import { GroupItem } from "./items.ts"
+import { protectionOf } from "./protect.ts"
+
+/** What all views of one memory share during a request. */
+export interface ViewContext {
+  readonly transcript: Transcript
+  readonly counter: Counter
+  readonly profile: Profile
+  readonly limits: Limits
+  readonly steps: StepLog
+  readonly pins: ReadonlySet<string>
+  /** How many groups at the end are softly protected. */
+  readonly protectLast: number
+  /** Tokens and bytes of the system text and the tools. */
+  readonly overheadTokens: number
+  readonly overheadBytes: number
+  readonly calibrate: (estimate: number) => {
+    readonly tokens: number
+    readonly source: CountSource
+  }
+  readonly cacheCold: boolean
+}
+
+/** A memo as it is sent. */
+export interface MemoItem extends MemoRef {
+  readonly edit: Memo
+  readonly message: Message
+  readonly bytes: number
+}
+
+/** Sums over the items and memos of a view. */
+export interface Totals {
+  readonly tokens: number
+  readonly bytes: number
+  readonly images: number
+  readonly imageBytes: number
+  readonly messages: number
+}
+
+const unedited = new WeakMap<Group, GroupItem>()
+
+/** The item of a group without edits; one object as long as the group is one. */
+export const plainItem = (group: Group, counter: Counter): GroupItem => {
+  let item = unedited.get(group)
+  if (item === undefined) unedited.set(group, (item = new GroupItem(group, counter)))
+  return item
+}
+
+/** The view that a memory works with. It never changes; a `Draft` makes the next one. */
+export class ViewState implements View {
+  readonly context: ViewContext
+  readonly items: ReadonlyArray<Item>
+  readonly memoItems: ReadonlyMap<string, MemoItem>
+  readonly folds: ReadonlyMap<ItemId, FoldItem>
+  readonly totals: Totals
+  /** True while no edit is applied: the history stands as it came. */
+  readonly plain: boolean
+  #messages: ReadonlyArray<Message> | undefined
+  #images: ReadonlyArray<ImageRef> | undefined
+  #results: ReadonlyArray<ResultRef> | undefined
+  #groups: ReadonlyArray<ItemRef> | undefined
+  #usage: Usage | undefined
+
+  constructor(
+    context: ViewContext,
+    items: ReadonlyArray<Item>,
+    memoItems: ReadonlyMap<string, MemoItem>,
+    folds: ReadonlyMap<ItemId, FoldItem>,
+    totals: Totals,
+    plain: boolean
+  ) {
+    this.context = context
+    this.items = items
+    this.memoItems = memoItems
+    this.folds = folds
+    this.totals = totals
+    this.plain = plain
+  }
+
+  /** The history without edits. */
+  static plain(context: ViewContext): ViewState {
+    const { groups, totals } = context.transcript
+    const items: Array<Item> = []
+    let messages = 0
+    for (const group of groups) {
+      if (group.entries.length === 0) continue
+      items.push(plainItem(group, context.counter))
+      messages += group.entries.length
+    }
+    const { tokens, bytes, images, imageBytes } = totals
+    return new ViewState(
+      context,
+      items,
+      new Map(),
+      new Map(),
+      { tokens, bytes, images, imageBytes, messages },
+      true
+    )
+  }
+
+  /** The same view for another request: other limits, overhead, pins. */
+  with(context: ViewContext): ViewState {
+    const next = new ViewState(
+      context,
+      this.items,
+      this.memoItems,
+      this.folds,
+      this.totals,
+      this.plain
+    )
+    next.#messages = this.#messages
+    next.#images = this.#images
+    next.#results = this.#results
+    return next
+  }
+
+  /**
+   * This view with the groups that came since: those of the first `keep` groups stay, all behind is new and
+   * has no edits.
+   */
+  extend(context: ViewContext, keep: number): ViewState {
+    const { groups } = context.transcript
+    const border = keep === 0 ? 0 : groups[keep - 1]!.first + groups[keep - 1]!.entries.length
+    let stay = this.items.length
+    let { tokens, bytes, images, imageBytes, messages } = this.totals
+    while (stay > 0 && this.items[stay - 1]!.first >= border) {
+      const item = this.items[--stay]!
+      tokens -= item.tokens
+      bytes -= item.bytes
+      images -= item.imageCount
+      imageBytes -= item.imageBytes
+      messages -= item.messages.length
+    }
+    const items = this.items.slice(0, stay)
+    for (let g = keep; g < groups.length; g++) {
+      const group = groups[g]!
+      if (group.entries.length === 0) continue
+      const item = plainItem(group, context.counter)
+      items.push(item)
+      tokens += item.tokens
+      bytes += item.bytes
+      images += item.imageCount
+      imageBytes += item.imageBytes
+      messages += item.messages.length
+    }
+    const totals = { tokens, bytes, images, imageBytes, messages }
+    const next = new ViewState(context, items, this.memoItems, this.folds, totals, this.plain)
+    const dropped = this.items.length - stay
+    const task = context.transcript.totals.task
+    // The memos stand behind the task: as long as that stays, what was laid out before it stays too.
+    if (this.#messages !== undefined && (this.memoItems.size === 0 || (task >= 0 && task < keep))) {
+      let cut = this.#messages.length
+      for (let i = 0; i < dropped; i++) cut -= this.items[stay + i]!.messages.length
+      const out = this.#messages.slice(0, cut)
+      for (let i = stay; i < items.length; i++) for (const m of items[i]!.messages) out.push(m)
+      next.#messages = out
+    }
+    if (this.#images !== undefined) {
+      next.#images = tailed(
+        this.#images,
+        this.items,
+        items,
+        stay,
+        (i) => i.images,
+        (i) => i.imageCount
+      )
+    }
+    if (this.#results !== undefined) {
+      next.#results = tailed(
+        this.#results,
+        this.items,
+        items,
+        stay,
+        (i) => i.results,
+        (i) => i.results.length
+      )
+    }
+    return next
+  }
+
+  get messages(): ReadonlyArray<Message> {
+    if (this.#messages !== undefined) return this.#messages
+    const out: Array<Message> = []
+    const behind = this.memoItems.size === 0 ? -1 : this.memoPlace
+    if (behind === 0) this.#pushMemos(out)
+    for (let i = 0; i < this.items.length; i++) {
+      for (const m of this.items[i]!.messages) out.push(m)
+      if (i + 1 === behind) this.#pushMemos(out)
+    }
+    return (this.#messages = out)
+  }
+
+  #pushMemos(out: Array<Message>): void {
+    for (const key of [...this.memoItems.keys()].sort()) out.push(this.memoItems.get(key)!.message)
+  }
+
+  /** How many items stand before the memos: up to the task, else up to the system text at the head. */
+  get memoPlace(): number {
+    const task = this.context.transcript.totals.task
+    if (task >= 0) {
+      const first = this.context.transcript.groups[task]!.first
+      let i = 0
+      while (i < this.items.length && this.items[i]!.first <= first) i++
+      return i
+    }
+    let i = 0
+    while (i < this.items.length) {
+      const role = this.items[i]!.messages[0]?.role
+      if (role !== "system" && (role === undefined || !isUnknownRole(role))) break
+      i++
+    }
+    return i
+  }
+
+  get memos(): ReadonlyArray<MemoRef> {
+    return [...this.memoItems.values()]
+  }
+
+  get groups(): ReadonlyArray<ItemRef> {
+    return (this.#groups ??= this.items.filter((i) => i.kind === "group"))
+  }
+
+  get images(): ReadonlyArray<ImageRef> {
+    return (this.#images ??=
+      this.totals.images === 0
+        ? []
+        : this.items.flatMap((i) => (i.imageCount === 0 ? [] : i.images)))
+  }
+
+  get results(): ReadonlyArray<ResultRef> {
+    return (this.#results ??= this.items.flatMap((i) => i.results))
+  }
+
+  get steps(): ReadonlyArray<Step> {
+    return this.context.steps.steps
+  }
+
+  /** Tokens by the counter alone, overhead included. */
+  get estimate(): number {
+    return this.totals.tokens + this.context.overheadTokens
+  }
+
+  get usage(): Usage {
+    if (this.#usage !== undefined) return this.#usage
+    const { images, imageBytes, messages, bytes } = this.totals
+    return (this.#usage = {
+      ...this.context.calibrate(this.estimate),
+      images,
+      imageBytes,
+      requestBytes: bytes + this.context.overheadBytes,
+      messages
+    })
+  }
+
+  get limits(): Limits {
+    return this.context.limits
+  }
+
+  get profile(): Profile {
+    return this.context.profile
+  }
+
+  get counter(): Counter {
+    return this.context.counter
+  }
+
+  get turns(): number {
+    return this.context.transcript.totals.turns
+  }
+
+  get requests(): number {
+    return this.context.transcript.totals.requests
+  }
+
+  get cacheCold(): boolean {
+    return this.context.cacheCold
+  }
+
+  get newest(): string | undefined {
+    return this.context.transcript.newest?.id
+  }
+
+  readonly stepOf = (callId: string): Step | undefined => this.context.steps.byCall(callId)
+
+  readonly protection = (id: string): Protection | undefined => protectionOf(this.context, id)
+
+  readonly after = (proposals: ReadonlyArray<Proposal>): View => {
+    const draft = new Draft(this)
+    for (const proposal of proposals) for (const edit of proposal.edits) draft.apply(edit)
+    return draft.freeze()
+  }
+}
+
+/** A list gathered from items, where only items from `stay` on are new. */
+const tailed = <A>(
+  list: ReadonlyArray<A>,
+  before: ReadonlyArray<Item>,
+  after: ReadonlyArray<Item>,
+  stay: number,
+  of: (item: Item) => ReadonlyArray<A>,
+  size: (item: Item) => number
+): ReadonlyArray<A> => {
+  let gone = 0
+  for (let i = stay; i < before.length; i++) gone += size(before[i]!)
+  const fresh: Array<A> = []
+  for (let i = stay; i < after.length; i++) if (size(after[i]!) > 0) fresh.push(...of(after[i]!))
+  if (gone === 0 && fresh.length === 0) return list
+  return [...(gone === 0 ? list : list.slice(0, list.length - gone)), ...fresh]
+}

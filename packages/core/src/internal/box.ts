@@ -1,0 +1,85 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type { Proposal } from "../Edit.ts"
+import type { Propose, Strategy } from "../Strategy.ts"
+import { show } from "../VarveError.ts"
+import type { View } from "../View.ts"
+import type { Breaker } from "./breaker.ts"
+import { makeBreaker } from "./breaker.ts"
+
+/** A strategy that was started for one memory, in its box. */
+export interface Started {
+  readonly strategy: Strategy
+  readonly propose: Propose<unknown>
+  readonly breaker: Breaker
+}
+
+export const started = (strategy: Strategy, propose: Propose<unknown>): Started => ({
+  strategy,
+  propose,
+  breaker: makeBreaker({})
+})
+
+export interface Boxed {
+  readonly proposals: ReadonlyArray<Proposal>
+  readonly error: string | undefined
+}
+
+/** Words of an error for a report: no stack, no long text, nothing that could hold base64. */
+export const errorText = (error: unknown): string => {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : show(error)
+  return text.length > 300 ? text.slice(0, 300) + "…" : text
+}
+
+const isProposal = (u: unknown): u is Proposal =>
+  typeof u === "object" && u !== null && Array.isArray((u as Proposal).edits)
+
+const read = (exit: Exit.Exit<ReadonlyArray<Proposal>, unknown>): Boxed => {
+  if (Exit.isFailure(exit)) return { proposals: [], error: errorText(Cause.squash(exit.cause)) }
+  const { value } = exit
+  if (!Array.isArray(value))
+    return { proposals: [], error: `it gave ${show(value)}, not a list of proposals` }
+  const proposals = value.filter(isProposal)
+  const odd = value.length - proposals.length
+  return {
+    proposals,
+    error: odd > 0 ? `${odd} of ${value.length} proposals have no list of edits` : undefined
+  }
+}
+
+/**
+ * Runs a strategy in its box: failure, time-out and nonsense are its own and end in the report. A strategy
+ * that answers at once costs no timer.
+ */
+export const runBoxed = (
+  { propose, breaker, strategy }: Started,
+  view: View,
+  limit: number
+): Effect.Effect<Boxed> =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (!breaker.allows(now)) return { proposals: [], error: "left alone after failures in a row" }
+    const fiber = yield* Effect.forkChild(
+      Effect.suspend(() => propose(view)),
+      { startImmediately: true }
+    )
+    const done = fiber.pollUnsafe()
+    const exit =
+      done ??
+      (yield* Fiber.await(fiber).pipe(
+        Effect.timeoutOrElse({
+          duration: limit,
+          orElse: () =>
+            Effect.as(
+              Effect.forkDetach(Fiber.interrupt(fiber)),
+              Exit.fail(new Error(`${strategy.name} took longer than ${limit} ms`))
+            )
+        })
+      ))
+    const boxed = read(exit)
+    breaker.settle(boxed.error === undefined, yield* Clock.currentTimeMillis)
+    return boxed
+  })

@@ -1,0 +1,165 @@
+import type { CommitDecision, CommitRule, Staged } from "../Commit.ts"
+import type { EditRecord } from "../Ledger.ts"
+import { splitBlockId } from "../Message.ts"
+import { errorText } from "./box.ts"
+import { Draft } from "./Draft.ts"
+import { overLimits } from "./limits.ts"
+import type { Session } from "./Session.ts"
+import type { ViewState } from "./ViewState.ts"
+
+/** A staged edit whose targets still stand. */
+export interface Candidate extends Staged {
+  readonly seq: number
+}
+
+/** Share of a limit that a forced commit goes down to where the staged edits allow it. */
+const LOW_WATER = 0.7
+
+const positions = (session: Session, view: ViewState): ReadonlyMap<number, number> => {
+  const { transcript, ledger } = session
+  const folds = new Map<string, number>()
+  for (const fold of view.folds.values()) folds.set(fold.id, fold.first)
+  const found = new Map<number, number>()
+  for (const { seq, edit } of ledger.staged) {
+    if (edit.kind === "replace") {
+      const entry = transcript.byId.get(splitBlockId(edit.block)[0])
+      if (entry !== undefined) found.set(seq, transcript.groups[entry.group]!.first)
+    } else if (edit.kind === "fold") {
+      const at = edit.items.map(
+        (id) => folds.get(id) ?? transcript.groupById.get(id)?.first ?? Number.NaN
+      )
+      const first = Math.min(...at)
+      if (Number.isNaN(first) || !transcript.byId.has(edit.basis)) continue
+      folds.set(edit.id, first)
+      found.set(seq, first)
+    } else if (edit.basis === null || transcript.byId.has(edit.basis)) {
+      const { task } = transcript.totals
+      found.set(seq, task < 0 ? 0 : transcript.groups[task]!.first + 0.5)
+    }
+  }
+  return found
+}
+
+/** The staged edits as a commit rule sees them. */
+export const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate> => {
+  const { transcript, ledger } = session
+  const at = positions(session, view)
+  const inForce = new Set(
+    ledger.inForce.map((r) => (r.edit.kind === "memo" ? r.edit.key : undefined))
+  )
+  return ledger.staged.flatMap((r) => {
+    const position = at.get(r.seq)
+    if (position === undefined) return []
+    return [
+      {
+        seq: r.seq,
+        edit: r.edit,
+        strategy: r.strategy,
+        position,
+        saved: r.before - r.after,
+        age: ageOf(r, transcript),
+        firstMemo: r.edit.kind === "memo" && r.edit.text !== null && !inForce.has(r.edit.key)
+      }
+    ]
+  })
+}
+
+const ageOf = ({ at }: EditRecord, transcript: Session["transcript"]): number => {
+  const entry = at === null ? undefined : transcript.byId.get(at)
+  if (entry === undefined) return 0
+  return transcript.totals.requests - transcript.groups[entry.group]!.upTo.requests
+}
+
+const apply = (
+  view: ViewState,
+  chosen: ReadonlyArray<Candidate>
+): readonly [ViewState, ReadonlySet<number>] => {
+  const draft = new Draft(view)
+  const done = new Set<number>()
+  for (const { seq, edit } of chosen.toSorted((a, b) => a.seq - b.seq)) {
+    if (typeof draft.apply(edit) !== "string") done.add(seq)
+  }
+  return [draft.freeze(), done]
+}
+
+const fits = (view: ViewState, share: number): boolean => {
+  const { usage, limits } = view
+  return overLimits(view).length === 0 && usage.tokens <= share * limits.tokens
+}
+
+/** The cut that re-writes least and brings the view down to the low-water mark; else everything. */
+const forcedCut = (view: ViewState, staged: ReadonlyArray<Candidate>): number => {
+  const cuts = [...new Set(staged.map((s) => s.position))].sort((a, b) => b - a)
+  let low = 0
+  let high = cuts.length - 1
+  while (low < high) {
+    const mid = (low + high) >>> 1
+    const [after] = apply(
+      view,
+      staged.filter((s) => s.position >= cuts[mid]!)
+    )
+    if (fits(after, LOW_WATER)) high = mid
+    else low = mid + 1
+  }
+  return cuts[low]!
+}
+
+export interface Committed {
+  readonly view: ViewState
+  readonly seqs: ReadonlySet<number>
+  /** Where what is sent begins to differ. */
+  readonly from: number
+  readonly waiting: number
+  readonly forced: boolean
+  readonly reason: string
+}
+
+/** True where the model's turn is over: the newest message is a user's. */
+const atBorder = ({ transcript }: Session): boolean => transcript.newest?.message.role === "user"
+
+/** Brings staged edits into force as the rule says, or as a limit demands. */
+export const commitStaged = (session: Session, view: ViewState, rule: CommitRule): Committed => {
+  const nothing: Committed = {
+    view,
+    seqs: new Set(),
+    from: Infinity,
+    waiting: session.ledger.staged.length,
+    forced: false,
+    reason: "nothing is staged"
+  }
+  if (nothing.waiting === 0) return nothing
+  const staged = candidates(session, view)
+  if (staged.length === 0) return { ...nothing, reason: "what is staged lies dormant" }
+  const over = overLimits(view)[0]
+  let decision: CommitDecision
+  if (over !== undefined) {
+    decision = {
+      cut: forcedCut(view, staged),
+      reason: `${over.needed} ${over.axis} are over the limit of ${over.limit}`
+    }
+  } else if (view.profile.reasoning === "error" && !atBorder(session)) {
+    decision = {
+      cut: null,
+      reason: "inside a turn, whose reasoning is bound to what stands before it"
+    }
+  } else {
+    try {
+      decision = rule(staged, view, view.profile)
+    } catch (error) {
+      decision = { cut: null, reason: `the commit rule failed: ${errorText(error)}` }
+    }
+  }
+  const { cut, reason } = decision
+  if (cut === null) return { ...nothing, reason }
+  const chosen = staged.filter((s) => s.position >= cut)
+  const [after, seqs] = apply(view, chosen)
+  const from = Math.min(...chosen.filter((s) => seqs.has(s.seq)).map((s) => s.position))
+  return {
+    view: after,
+    seqs,
+    from,
+    waiting: nothing.waiting - seqs.size,
+    forced: over !== undefined,
+    reason
+  }
+}

@@ -1,0 +1,168 @@
+import type { Edit, Fold, Memo, Replace } from "../Edit.ts"
+import type { Block, Message } from "../Message.ts"
+import { blockAt, isBlank, splitBlockId } from "../Message.ts"
+import type { Delta, Draft } from "./Draft.ts"
+import { protectionOf } from "./protect.ts"
+
+/** What a fold's text may cost at most, as a share of what it stands for. */
+export const FOLD_SHARE = 0.8
+
+export interface Accepted {
+  readonly edit: Edit
+  readonly before: number
+  readonly after: number
+  readonly delta: Delta
+  readonly undo: () => void
+}
+
+/** Who asks: a guard may touch what is softly protected. */
+export interface GateOptions {
+  readonly guard: boolean
+}
+
+const isText = (u: unknown): u is string => typeof u === "string" && u.trim() !== ""
+
+const blockFault = (from: Block, to: ReadonlyArray<Block>): string | undefined => {
+  const { type } = from
+  if (type === "toolCall") {
+    const [call] = to
+    const same =
+      to.length === 1 && call?.type === "toolCall" && call.id === from.id && call.name === from.name
+    return same ? undefined : "a call may only be replaced by one with the same id and name"
+  }
+  for (const block of to) {
+    if (typeof block !== "object" || block === null) return "not a block"
+    if (block.type === "text") {
+      if (!isText(block.text)) return "an empty text"
+    } else if (block.type === "image") {
+      if (typeof block.data !== "string" || block.data === "" || typeof block.mimeType !== "string")
+        return "not an image"
+      if (type === "thinking") return "reasoning may only be left out whole"
+    } else return "a block may be replaced by texts and images only"
+  }
+  return undefined
+}
+
+const replaceFault = (draft: Draft, edit: Replace, { guard }: GateOptions): string | undefined => {
+  if (
+    typeof edit.block !== "string" ||
+    !Array.isArray(edit.to) ||
+    (edit.rank !== 1 && edit.rank !== 2)
+  ) {
+    return "not a replacement: it needs block, rank 1 or 2, and a list of blocks"
+  }
+  const { context } = draft.base
+  const [id, path] = splitBlockId(edit.block)
+  const entry = context.transcript.byId.get(id)
+  const from = entry === undefined ? undefined : blockAt(entry.message, path)
+  if (from === undefined) return "no such block"
+  const protection = protectionOf(context, edit.block)
+  if (protection !== undefined && !(guard && protection.level === "soft"))
+    return `protected: ${protection.reason}`
+  return blockFault(from, edit.to)
+}
+
+const foldFault = (draft: Draft, edit: Fold, { guard }: GateOptions): string | undefined => {
+  if (
+    typeof edit.id !== "string" ||
+    typeof edit.basis !== "string" ||
+    !Array.isArray(edit.items) ||
+    !(edit.text === null || isText(edit.text))
+  ) {
+    return "not a fold: it needs id, items, a basis, and a text that is not blank, or null"
+  }
+  if (draft.item(edit.id) !== undefined) return "a fold of this id is there already"
+  for (const id of edit.items) {
+    const item = draft.item(id)
+    if (item === undefined) return `${id} is not there or folded already`
+    const protection = protectionOf(draft.base.context, id)
+    if (protection !== undefined && !(guard && protection.level === "soft"))
+      return `protected: ${protection.reason}`
+    if (!item.closed && !guard) return "a group with calls that have no result yet"
+  }
+  return undefined
+}
+
+const memoFault = (draft: Draft, edit: Memo): string | undefined => {
+  if (
+    typeof edit.key !== "string" ||
+    edit.key === "" ||
+    !(edit.text === null || isText(edit.text))
+  ) {
+    return "not a memo: it needs a key, and a text that is not blank, or null"
+  }
+  if (!(edit.cap > 0)) return "a memo needs a cap of more than 0 tokens"
+  const before = draft.memo(edit.key)
+  return (before?.text ?? null) === edit.text ? "unchanged" : undefined
+}
+
+const isEmptied = (message: Message): boolean => {
+  if (message.role !== "user" && message.role !== "assistant") return false
+  if (isBlank(message)) return true
+  const { content } = message
+  return (
+    Array.isArray(content) && (content as ReadonlyArray<Block>).every((b) => b?.type === "thinking")
+  )
+}
+
+/** Why an applied edit must not stand, by what it did. */
+const effectFault = (
+  draft: Draft,
+  edit: Edit,
+  delta: Delta,
+  before: number
+): string | undefined => {
+  if (edit.kind === "memo") {
+    const memo = draft.memo(edit.key)
+    return memo !== undefined && memo.tokens > edit.cap
+      ? `${memo.tokens} tokens are over its cap of ${edit.cap}`
+      : undefined
+  }
+  if (delta.tokens > 0 || delta.images > 0 || delta.imageBytes > 0) return "it would grow"
+  if (delta.tokens === 0 && delta.images === 0 && delta.imageBytes === 0)
+    return "it would save nothing"
+  if (edit.kind === "fold") {
+    return before + delta.tokens > FOLD_SHARE * before ? "it saves less than a fifth" : undefined
+  }
+  const item = draft.itemOf(splitBlockId(edit.block)[0])
+  return item?.messages.some(isEmptied) === true ? "its message would be empty" : undefined
+}
+
+const costBefore = (draft: Draft, edit: Edit): number => {
+  if (edit.kind === "memo") return draft.memo(edit.key)?.tokens ?? 0
+  if (edit.kind === "fold")
+    return edit.items.reduce((sum, id) => sum + (draft.item(id)?.tokens ?? 0), 0)
+  const { transcript, counter } = draft.base.context
+  const [id, path] = splitBlockId(edit.block)
+  const entry = transcript.byId.get(id)
+  const image = entry?.facts.images.find((i) => i.path === path)
+  if (image !== undefined) return image.tokens
+  const block = entry === undefined ? undefined : blockAt(entry.message, path)
+  return block?.type === "text" ? counter.text(block.text) : 0
+}
+
+/**
+ * The acceptance gate. Applies one edit to a draft if it is a good one; else leaves the draft as it was and
+ * says why in a sentence.
+ */
+export const accept = (draft: Draft, edit: Edit, options: GateOptions): Accepted | string => {
+  if (typeof edit !== "object" || edit === null) return "not an edit"
+  const fault =
+    edit.kind === "replace"
+      ? replaceFault(draft, edit, options)
+      : edit.kind === "fold"
+        ? foldFault(draft, edit, options)
+        : edit.kind === "memo"
+          ? memoFault(draft, edit)
+          : "not an edit"
+  if (fault !== undefined) return fault
+  const before = costBefore(draft, edit)
+  const applied = draft.apply(edit)
+  if (typeof applied === "string") return applied
+  const bad = effectFault(draft, edit, applied.delta, before)
+  if (bad !== undefined) {
+    applied.undo()
+    return bad
+  }
+  return { edit, before, after: before + applied.delta.tokens, ...applied }
+}

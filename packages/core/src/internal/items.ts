@@ -1,0 +1,236 @@
+import type { Counter } from "../Counter.ts"
+import type { Fold, ItemId, Replace } from "../Edit.ts"
+import type { Block, Message, MessageId } from "../Message.ts"
+import { blockAt, blockId, imageOf, replaceBlocks, visitBlocks } from "../Message.ts"
+import type { Entry, Group } from "../Transcript.ts"
+import type { ImageRef, ItemRef, ResultRef } from "../View.ts"
+import { bytesOf } from "./bytes.ts"
+import { imageFact } from "./facts.ts"
+
+/** The replacements of one message, by path. */
+export type Replaced = ReadonlyMap<string, Replace>
+
+/** An item of a view, with what it costs. */
+export interface Item extends ItemRef {
+  readonly bytes: number
+  readonly imageCount: number
+  readonly imageBytes: number
+  readonly images: ReadonlyArray<ImageRef>
+  readonly results: ReadonlyArray<ResultRef>
+  /** Position of the last host message that it stands for. */
+  readonly last: number
+}
+
+const NONE: ReadonlyArray<never> = []
+
+/** A group as the host gave it, or with blocks replaced. What is dear is made when asked for. */
+export class GroupItem implements Item {
+  readonly kind = "group"
+  readonly group: Group
+  readonly replaced: ReadonlyMap<MessageId, Replaced> | undefined
+  readonly messages: ReadonlyArray<Message>
+  readonly tokens: number
+  readonly bytes: number
+  readonly imageCount: number
+  readonly imageBytes: number
+  #members: ReadonlyArray<MessageId> | undefined
+  #images: ReadonlyArray<ImageRef> | undefined
+  #results: ReadonlyArray<ResultRef> | undefined
+
+  constructor(group: Group, counter: Counter, replaced?: ReadonlyMap<MessageId, Replaced>) {
+    this.group = group
+    this.replaced = replaced
+    if (replaced === undefined) {
+      this.messages = group.entries.map((e) => e.message)
+      this.tokens = group.tokens
+      this.bytes = group.bytes
+      this.imageCount = group.images
+      this.imageBytes = group.imageBytes
+      return
+    }
+    let { tokens, bytes } = group
+    const messages: Array<Message> = []
+    for (const entry of group.entries) {
+      const edits = replaced.get(entry.id)
+      if (edits === undefined) {
+        messages.push(entry.message)
+        continue
+      }
+      const to = new Map([...edits].map(([path, edit]) => [path, edit.to]))
+      const message = replaceBlocks(entry.message, to)
+      messages.push(message)
+      tokens += counter.message(message) - entry.facts.tokens
+      bytes += bytesOf(message) - entry.facts.bytes
+    }
+    this.messages = messages
+    this.tokens = tokens
+    this.bytes = bytes
+    this.#images = imagesOf(this, counter)
+    this.imageCount = this.#images.length
+    this.imageBytes = this.#images.reduce((sum, image) => sum + image.bytes, 0)
+  }
+
+  get id(): ItemId {
+    return this.group.id
+  }
+
+  get first(): number {
+    return this.group.first
+  }
+
+  get last(): number {
+    return this.group.first + this.group.entries.length - 1
+  }
+
+  get closed(): boolean {
+    return this.group.open.length === 0
+  }
+
+  get members(): ReadonlyArray<MessageId> {
+    return (this.#members ??= this.group.entries.map((e) => e.id))
+  }
+
+  get images(): ReadonlyArray<ImageRef> {
+    if (this.imageCount === 0) return NONE
+    return (this.#images ??= imagesOf(this, undefined))
+  }
+
+  get results(): ReadonlyArray<ResultRef> {
+    return (this.#results ??= resultsOf(this))
+  }
+}
+
+const imagesOf = (item: GroupItem, counter: Counter | undefined): ReadonlyArray<ImageRef> => {
+  const images: Array<ImageRef> = []
+  for (const entry of item.group.entries) {
+    const replaced = item.replaced?.get(entry.id)
+    for (const fact of entry.facts.images) {
+      const edit = replacementAt(replaced, fact.path)
+      if (edit === undefined) {
+        const block = blockAt(entry.message, fact.path)
+        images.push(imageRef(item, entry, fact.path, 0, block, fact.size, fact.tokens, fact.bytes))
+      } else if (edit[0] === fact.path && counter !== undefined) {
+        for (const block of edit[1].to) {
+          const made = imageFact(block, fact.path, counter)
+          if (made !== undefined) {
+            images.push(
+              imageRef(item, entry, fact.path, 1, block, made.size, made.tokens, made.bytes)
+            )
+          }
+        }
+      }
+    }
+  }
+  return images
+}
+
+/** The replacement that covers a path: its own, or one of a block around it. */
+export const replacementAt = (
+  replaced: Replaced | undefined,
+  path: string
+): readonly [string, Replace] | undefined => {
+  if (replaced === undefined) return undefined
+  for (let p = path; p !== ""; p = p.slice(0, Math.max(0, p.lastIndexOf(".")))) {
+    const edit = replaced.get(p)
+    if (edit !== undefined) return [p, edit]
+  }
+  return undefined
+}
+
+const imageRef = (
+  item: GroupItem,
+  entry: Entry,
+  path: string,
+  rank: 0 | 1,
+  block: Block | undefined,
+  size: ImageRef["size"],
+  tokens: number,
+  bytes: number
+): ImageRef => {
+  const image = block === undefined ? undefined : imageOf(block)
+  const { message } = entry
+  return {
+    block: blockId(entry.id, path),
+    message: entry.id,
+    item: item.id,
+    rank,
+    data: image?.data,
+    mimeType: image?.mimeType,
+    size,
+    tokens,
+    bytes,
+    callId: message.role === "toolResult" ? message.toolCallId : undefined,
+    role: message.role
+  }
+}
+
+const resultsOf = (item: GroupItem): ReadonlyArray<ResultRef> => {
+  const results: Array<ResultRef> = []
+  for (const entry of item.group.entries) {
+    const { message } = entry
+    if (message.role !== "toolResult") continue
+    const replaced = item.replaced?.get(entry.id)
+    visitBlocks(message, (block, path) => {
+      if (block.type !== "text" || typeof block.text !== "string") return
+      const edit = replacementAt(replaced, path)?.[1]
+      if (edit !== undefined && edit.rank === 2) return
+      const now = edit?.to[0]
+      results.push({
+        block: blockId(entry.id, path),
+        message: entry.id,
+        item: item.id,
+        callId: message.toolCallId,
+        toolName: message.toolName,
+        isError: message.isError === true,
+        text: now === undefined ? block.text : now.type === "text" ? now.text : "",
+        rank: edit === undefined ? 0 : 1
+      })
+    })
+  }
+  return results.length === 0 ? NONE : results
+}
+
+/** A text of ours as a message; takes the time of what it stands for, since some hosts ask for one. */
+export const textMessage = (text: string, like: Message | undefined): Message => {
+  const timestamp = (like as { timestamp?: unknown } | undefined)?.timestamp
+  return {
+    role: "user",
+    content: [{ type: "text", text }],
+    ...(typeof timestamp === "number" ? { timestamp } : {})
+  }
+}
+
+/** Groups and earlier folds behind one text, or behind nothing. */
+export class FoldItem implements Item {
+  readonly kind = "fold"
+  readonly edit: Fold
+  readonly first: number
+  readonly last: number
+  readonly members: ReadonlyArray<MessageId>
+  readonly messages: ReadonlyArray<Message>
+  readonly tokens: number
+  readonly bytes: number
+  readonly imageCount = 0
+  readonly imageBytes = 0
+  readonly images = NONE
+  readonly results = NONE
+  readonly closed = true
+
+  constructor(edit: Fold, items: ReadonlyArray<Item>, like: Message | undefined, counter: Counter) {
+    this.edit = edit
+    this.first = Math.min(...items.map((i) => i.first))
+    this.last = Math.max(...items.map((i) => i.last))
+    this.members = items.flatMap((i) => i.members)
+    this.messages = edit.text === null ? NONE : [textMessage(edit.text, like)]
+    this.tokens = this.messages.reduce((sum, m) => sum + counter.message(m), 0)
+    this.bytes = this.messages.reduce((sum, m) => sum + bytesOf(m), 0)
+  }
+
+  get id(): ItemId {
+    return this.edit.id
+  }
+
+  get data(): unknown {
+    return this.edit.data
+  }
+}

@@ -1,0 +1,145 @@
+import * as Schema from "effect/Schema"
+import { Budget } from "../Budget.ts"
+import type { CommitRule } from "../Commit.ts"
+import { whenItPays } from "../Commit.ts"
+import type { Counter, CounterMaker, Overhead } from "../Counter.ts"
+import { estimateCounter } from "../Counter.ts"
+import { hardLimit } from "../HardLimit.ts"
+import { decodeOptions } from "../Options.ts"
+import type { PipelineInput } from "../Pipeline.ts"
+import { flatten } from "../Pipeline.ts"
+import type { ProfileData } from "../Profile.ts"
+import { defaultProfile, Profile } from "../Profile.ts"
+import type { Store } from "../Store.ts"
+import { memoryStore } from "../Store.ts"
+import type { ConfigIssue } from "../VarveError.ts"
+import { ConfigError, show } from "../VarveError.ts"
+import type { VarveEvent } from "../VarveEvent.ts"
+
+/** What a memory is made of. Only `pipeline` matters to begin with. */
+export interface MemoryOptions {
+  /** Strategies in order; default: the guard alone. */
+  readonly pipeline?: PipelineInput
+  readonly budget?: Budget
+  /** Facts about the model; default: a window of 128 000 tokens. */
+  readonly profile?: import("../Profile.ts").Profile
+  /** Default: the estimate of core. */
+  readonly counter?: Counter | CounterMaker
+  /** When staged edits come into force; default `Commit.whenItPays()`. */
+  readonly commit?: CommitRule
+  /** Default: the process's memory. */
+  readonly store?: Store
+  /** Name of the agent, for the store; default `agent`. */
+  readonly agent?: string
+  /** Name of the session, for the store; default `session`. */
+  readonly session?: string
+  /** System text and tools, for hosts whose hook doesn't pass them. */
+  readonly overhead?: () => Overhead
+  readonly onEvent?: (event: VarveEvent) => void
+  /** How many groups at the end are softly protected; default 2. */
+  readonly protectLast?: number
+  /** Longest that a request waits for one strategy, ms; default 60 000. */
+  readonly strategyTimeout?: number
+}
+
+const known = new Set([
+  "pipeline",
+  "budget",
+  "profile",
+  "counter",
+  "commit",
+  "store",
+  "agent",
+  "session",
+  "overhead",
+  "onEvent",
+  "protectLast",
+  "strategyTimeout"
+])
+
+const Name = Schema.String.check(Schema.isPattern(/\S/))
+
+/** Checks the options once and fills in the defaults. Throws `ConfigError` with every wrong option. */
+export const readOptions = (options: MemoryOptions) => {
+  const issues: Array<ConfigIssue> = []
+  const check = (ok: boolean, path: string, given: unknown, allowed: string): void => {
+    if (!ok) issues.push({ path, given: show(given), allowed })
+  }
+  const part = <A>(read: () => A): A | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      issues.push(...error.issues)
+      return undefined
+    }
+  }
+  if (typeof options !== "object" || options === null) {
+    throw new ConfigError([
+      { path: "options", given: show(options), allowed: "an object with a pipeline" }
+    ])
+  }
+  for (const key of Object.keys(options)) {
+    check(
+      known.has(key),
+      key,
+      (options as Record<string, unknown>)[key],
+      `one of the options ${[...known].join(", ")}`
+    )
+  }
+  const isFunction = (f: unknown): boolean => f === undefined || typeof f === "function"
+  const {
+    commit,
+    counter,
+    store,
+    overhead,
+    onEvent,
+    protectLast = 2,
+    strategyTimeout = 60_000
+  } = options
+  check(isFunction(commit), "commit", commit, "a commit rule, as in Commit.whenItPays()")
+  check(isFunction(overhead), "overhead", overhead, "a function")
+  check(isFunction(onEvent), "onEvent", onEvent, "a function")
+  check(
+    counter === undefined || "start" in counter || typeof counter.message === "function",
+    "counter",
+    counter,
+    "a counter, as in tiktokenCounter()"
+  )
+  check(
+    store === undefined || (typeof store.load === "function" && typeof store.append === "function"),
+    "store",
+    store,
+    'a store, as in fileStore("./memory")'
+  )
+  check(
+    Number.isInteger(protectLast) && protectLast >= 0,
+    "protectLast",
+    protectLast,
+    "a whole number of at least 0"
+  )
+  check(strategyTimeout > 0, "strategyTimeout", strategyTimeout, "a number of ms above 0")
+  const strategies = part(() => flatten(options.pipeline ?? [hardLimit()])) ?? []
+  const budget = part(() => decodeOptions(Budget, options.budget, "budget")) ?? {}
+  const profile = options.profile ?? defaultProfile
+  part(() => {
+    const { classify: _, ...data } = profile
+    return decodeOptions(Profile, data satisfies ProfileData, "profile")
+  })
+  const agent = part(() => decodeOptions(Name, options.agent ?? "agent", "agent"))
+  const session = part(() => decodeOptions(Name, options.session ?? "session", "session"))
+  if (issues.length > 0) throw new ConfigError(issues)
+  return {
+    strategies,
+    budget,
+    profile,
+    counter: counter ?? estimateCounter(),
+    commit: commit ?? whenItPays(),
+    store: store ?? memoryStore(),
+    key: `${agent}/${session}`,
+    overhead,
+    onEvent,
+    protectLast,
+    strategyTimeout
+  }
+}

@@ -1,0 +1,227 @@
+import { clipText } from "../Clip.ts"
+import type { Edit } from "../Edit.ts"
+import * as EditOf from "../Edit.ts"
+import { imageCard } from "../ImageCard.ts"
+import type { Block, Message } from "../Message.ts"
+import { blockId, visitBlocks } from "../Message.ts"
+import type { ImageRef } from "../View.ts"
+import type { Draft } from "./Draft.ts"
+import { less } from "./Draft.ts"
+import type { Item } from "./items.ts"
+import { GroupItem, textMessage } from "./items.ts"
+import { protectionOf } from "./protect.ts"
+import type { Totals, ViewState } from "./ViewState.ts"
+
+/** Old results, arguments and texts longer than this are clipped to it, in tokens. */
+const CLIP = 200
+
+/** Under pressure, what is softly protected is clipped to this, in tokens. */
+const TIGHT = 40
+
+const levelOf = (view: ViewState, id: string): "hard" | "soft" | undefined =>
+  protectionOf(view.context, id)?.level
+
+/** The card that stands for an image. */
+export const card = (view: ViewState, image: ImageRef, reason: string): Edit =>
+  EditOf.replace(image.block, imageCard(image, view, reason))
+
+/** Cards for the images that nothing protects, oldest first. */
+export function* oldImages(view: ViewState): Generator<Edit> {
+  for (const image of view.images) {
+    if (levelOf(view, image.block) === undefined) yield card(view, image, "over the limit")
+  }
+}
+
+interface Site {
+  readonly message: Message
+  readonly block: Block
+  readonly id: string
+}
+
+/** The blocks of a group as the host gave them, where the draft has not taken them beyond a rank. */
+function* sites(draft: Draft, item: Item, rank: 0 | 1 | 2 = 0): Generator<Site> {
+  if (!(item instanceof GroupItem)) return
+  for (const entry of item.group.entries) {
+    const found: Array<[Block, string]> = []
+    visitBlocks(entry.message, (block, path) => found.push([block, path]))
+    for (const [block, path] of found) {
+      const now = draft.itemOf(entry.id)?.replaced?.get(entry.id)?.get(path)
+      if ((now?.rank ?? 0) <= rank)
+        yield { message: entry.message, block, id: blockId(entry.id, path) }
+    }
+  }
+}
+
+const clipArguments = (value: unknown, length: number, depth = 0): unknown => {
+  if (typeof value === "string") {
+    if (value.length <= length) return value
+    const cut = value.slice(0, length)
+    return (
+      (cut.isWellFormed() ? cut : cut.slice(0, -1)) +
+      ` [… ${value.length - length} characters left out]`
+    )
+  }
+  if (typeof value !== "object" || value === null || depth > 6) return value
+  if (Array.isArray(value)) return value.map((v) => clipArguments(v, length, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([k, v]) => [k, clipArguments(v, length, depth + 1)])
+  )
+}
+
+const clipped = (view: ViewState, text: string, tokens: number): string =>
+  clipText(text, tokens, view.counter.text)
+
+/** Old results to head and tail, then long arguments, then old reasoning; oldest first in each. */
+export function* textRungs(view: ViewState, draft: Draft): Generator<Edit> {
+  const { counter } = view
+  const free = view.items.filter((i) => levelOf(view, i.id) === undefined)
+  for (const item of free) {
+    for (const { message, block, id } of sites(draft, item)) {
+      if (message.role !== "toolResult" || block.type !== "text" || levelOf(view, id) !== undefined)
+        continue
+      if (counter.text(block.text) > CLIP)
+        yield EditOf.replace(id, clipped(view, block.text, CLIP), 1)
+    }
+  }
+  for (const item of free) {
+    for (const { block, id } of sites(draft, item)) {
+      if (block.type !== "toolCall" || levelOf(view, id) !== undefined) continue
+      if (counter.text(JSON.stringify(block.arguments) ?? "") <= CLIP) continue
+      yield EditOf.replace(id, { ...block, arguments: clipArguments(block.arguments, 200) }, 1)
+    }
+  }
+  for (const item of free) {
+    for (const { block, id } of sites(draft, item)) {
+      if (block.type === "thinking" && levelOf(view, id) === undefined) yield EditOf.replace(id, [])
+    }
+  }
+}
+
+interface Left {
+  readonly of: "hard-limit"
+  readonly messages: number
+  readonly calls: Readonly<Record<string, number>>
+}
+
+/** Adds what an item stands for to what has left. */
+const addLeft = (left: Left, item: Item): Left => {
+  const data = item.data as Left | undefined
+  const calls: Record<string, number> = { ...left.calls }
+  const count = (name: string, n: number) => void (calls[name] = (calls[name] ?? 0) + n)
+  if (data?.of === "hard-limit") {
+    for (const [name, n] of Object.entries(data.calls)) count(name, n)
+    return { of: "hard-limit", messages: left.messages + data.messages, calls }
+  }
+  for (const message of item.messages) if (message.role === "toolResult") count(message.toolName, 1)
+  return { of: "hard-limit", messages: left.messages + item.members.length, calls }
+}
+
+/** The one note of what left: how many messages, and which tools were called how often. */
+const note = ({ messages, calls }: Left): string => {
+  const named = Object.entries(calls).sort(([a], [b]) => (a < b ? -1 : 1))
+  const list = named
+    .slice(0, 12)
+    .map(([name, n]) => `${name} x ${n}`)
+    .join(", ")
+  const rest = named.length > 12 ? ` and ${named.length - 12} more tools` : ""
+  return (
+    `[${messages} earlier messages were left out to fit the limit` +
+    (list === "" ? "" : `; calls among them: ${list}${rest}; call again for what is needed`) +
+    "]"
+  )
+}
+
+/** The oldest groups out, as few as are enough, behind one note. */
+export function* groupsOut(
+  view: ViewState,
+  draft: Draft,
+  enough: (totals: Totals) => boolean
+): Generator<Edit> {
+  const free = view.items.filter(
+    (i) => levelOf(view, i.id) === undefined && i.closed && i.members.length > 0
+  )
+  const out: Array<Item> = []
+  let left: Left = { of: "hard-limit", messages: 0, calls: {} }
+  let { totals } = draft
+  for (const { id } of free) {
+    const item = draft.item(id)
+    if (item === undefined) continue
+    out.push(item)
+    left = addLeft(left, item)
+    totals = less(totals, {
+      tokens: item.tokens,
+      bytes: item.bytes,
+      images: item.imageCount,
+      imageBytes: item.imageBytes,
+      messages: item.messages.length
+    })
+    const text = note(left)
+    const cost = view.counter.message(textMessage(text, undefined))
+    const withNote = {
+      ...totals,
+      tokens: totals.tokens + cost,
+      bytes: totals.bytes + text.length + 60,
+      messages: totals.messages + 1
+    }
+    if (enough(withNote)) break
+  }
+  const basis = out.at(-1)?.members.at(-1)
+  if (basis === undefined) return
+  const ids = out.map((i) => i.id)
+  yield EditOf.fold(ids, note(left), basis, left)
+  // A note that costs more than the margin of a fold allows is left out: the report still says what went.
+  yield EditOf.fold(ids, null, basis, left)
+}
+
+/**
+ * What is softly protected, least needed first: older parts of the last groups, then results that the model
+ * has not seen, the newest user message, the newest screenshot; at the very end whole groups.
+ */
+export function* softRungs(view: ViewState, draft: Draft, limit: number): Generator<Edit> {
+  const { counter } = view
+  const isSoft = (id: string) => levelOf(view, id) !== "hard"
+  for (const size of [Math.max(CLIP, Math.floor(limit / 8)), CLIP, TIGHT]) {
+    const rank = size === TIGHT ? 2 : 1
+    for (const item of view.items) {
+      for (const { message, block, id } of sites(draft, item, rank === 2 ? 1 : 0)) {
+        if (block.type !== "text" || !isSoft(id) || (message.role === "assistant" && rank === 1))
+          continue
+        if (counter.text(block.text) > size)
+          yield EditOf.replace(id, clipped(view, block.text, size), rank)
+      }
+    }
+  }
+  for (const item of view.items) {
+    for (const { block, id } of sites(draft, item, 1)) {
+      if (block.type === "toolCall" && isSoft(id)) {
+        yield EditOf.replace(id, { ...block, arguments: clipArguments(block.arguments, 40) }, 2)
+      }
+    }
+  }
+  for (const image of view.images) {
+    if (isSoft(image.block)) yield card(view, image, "over the limit")
+  }
+  // From here on nothing but what is hard-protected is sure to stay.
+  for (const item of view.items) {
+    const basis = item.members.at(-1)
+    if (
+      basis !== undefined &&
+      draft.item(item.id) !== undefined &&
+      levelOf(view, item.id) !== "hard"
+    ) {
+      yield EditOf.fold([item.id], null, basis)
+    }
+  }
+  for (const id of draft.folds()) {
+    const basis = draft.item(id)?.members.at(-1)
+    if (basis !== undefined) yield EditOf.fold([id], null, basis)
+  }
+  for (const item of view.items) {
+    if (draft.item(item.id) === undefined) continue
+    for (const { block, id } of sites(draft, item, 2)) {
+      if (isSoft(id))
+        yield EditOf.replace(id, block.type === "toolCall" ? { ...block, arguments: {} } : [])
+    }
+  }
+  for (const memo of view.memos) yield EditOf.memo(memo.key, null, { cap: 1 })
+}

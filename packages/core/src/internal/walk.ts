@@ -1,0 +1,283 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { CommitRule } from "../Commit.ts"
+import type { Report, StrategyReport } from "../Report.ts"
+import type { OverflowRow } from "../VarveError.ts"
+import { ContextOverflow } from "../VarveError.ts"
+import type { Started } from "./box.ts"
+import { runBoxed } from "./box.ts"
+import type { Committed } from "./commit.ts"
+import { commitStaged } from "./commit.ts"
+import { Draft } from "./Draft.ts"
+import type { Item } from "./items.ts"
+import { overLimits } from "./limits.ts"
+import { newFaults, take } from "./propose.ts"
+import { protectionOf } from "./protect.ts"
+import { reasoningBehind } from "./reasoning.ts"
+import type { Session } from "./Session.ts"
+import type { ViewState } from "./ViewState.ts"
+
+/** What a walk is given besides the session. */
+export interface WalkOptions {
+  readonly strategies: ReadonlyArray<Started>
+  readonly commit: CommitRule
+  readonly strategyTimeout: number
+  readonly dryRun: boolean
+}
+
+export interface Walked {
+  /** What is sent. */
+  readonly view: ViewState
+  readonly report: Report
+  readonly overflow: ContextOverflow | undefined
+}
+
+interface Guarded {
+  readonly view: ViewState
+  readonly edits: number
+  readonly from: number
+  readonly seqs: ReadonlySet<number>
+  readonly reports: ReadonlyArray<StrategyReport>
+  readonly overflow: ContextOverflow | undefined
+}
+
+/** From a session that follows its history to what is sent: strategies, commit, guard, reasoning, validity. */
+export const walk = Effect.fnUntraced(function* (
+  session: Session,
+  sentBefore: ViewState,
+  workBefore: ViewState,
+  options: WalkOptions
+): Effect.fn.Return<Walked> {
+  const began = yield* Clock.currentTimeMillis
+  const reports: Array<StrategyReport> = []
+  let work = workBefore
+  for (const started of options.strategies) {
+    if (started.strategy.guard === true) continue
+    const { name } = started.strategy
+    const at = yield* Clock.currentTimeMillis
+    const boxed = yield* runBoxed(started, work, options.strategyTimeout)
+    const outcome = take(name, boxed, work, false, (yield* Clock.currentTimeMillis) - at)
+    for (const { reason, edits } of outcome.accepted) session.stage(name, reason, edits)
+    work = session.work = outcome.view
+    reports.push(outcome.report)
+  }
+  const committed = commitStaged(session, sentBefore, options.commit)
+  session.commit(committed.seqs)
+  session.sent = committed.view
+  const guarded = yield* guard(session, committed.view, options)
+  const settled = settle(session, sentBefore, committed, guarded)
+  const kept = keptOf(session, settled.view)
+  const { transcript } = session
+  const { context } = settled.view
+  const { totals } = transcript
+  const before = context.calibrate(totals.tokens + context.overheadTokens)
+  const over = overLimits(settled.view)
+  return {
+    view: settled.view,
+    overflow: guarded.overflow,
+    report: {
+      model: context.profile.model,
+      before: {
+        ...before,
+        images: totals.images,
+        imageBytes: totals.imageBytes,
+        requestBytes: totals.bytes + context.overheadBytes,
+        messages: transcript.length
+      },
+      after: settled.view.usage,
+      limits: { tokens: finite(context.limits.tokens), images: finite(context.limits.images) },
+      strategies: [...reports, ...guarded.reports],
+      commit: {
+        committed: committed.seqs.size,
+        waiting: committed.waiting,
+        forced: committed.forced,
+        reason: committed.reason
+      },
+      guarded: guarded.edits,
+      unguarded: !options.strategies.some((s) => s.strategy.guard === true),
+      over: over.map((o) => `${o.needed} ${o.axis}, the limit is ${o.limit}`),
+      kept,
+      reasoning: settled.reasoning,
+      repairs: transcript.repairs,
+      faults: settled.faults,
+      dryRun: options.dryRun,
+      ms: (yield* Clock.currentTimeMillis) - began
+    }
+  }
+})
+
+const finite = (n: number): number | null => (Number.isFinite(n) ? n : null)
+
+const NO_SEQS: ReadonlySet<number> = new Set()
+
+/** Lets the guards make the view fit, where it is over a limit. Their edits come into force at once. */
+const guard = Effect.fnUntraced(function* (
+  session: Session,
+  sent: ViewState,
+  options: WalkOptions
+): Effect.fn.Return<Guarded> {
+  const nothing = {
+    view: sent,
+    edits: 0,
+    from: Infinity,
+    seqs: NO_SEQS,
+    reports: [],
+    overflow: undefined
+  }
+  const guards = options.strategies.filter((s) => s.strategy.guard === true)
+  if (guards.length === 0 || overLimits(sent).length === 0) return nothing
+  const reports: Array<StrategyReport> = []
+  const taken: Array<readonly [string, ReturnType<typeof take>["accepted"]]> = []
+  let view = sent
+  for (const started of guards) {
+    const { name } = started.strategy
+    const at = yield* Clock.currentTimeMillis
+    const boxed = yield* runBoxed(started, view, options.strategyTimeout)
+    const outcome = take(name, boxed, view, true, (yield* Clock.currentTimeMillis) - at)
+    view = outcome.view
+    reports.push(outcome.report)
+    taken.push([name, outcome.accepted])
+    if (overLimits(view).length === 0) break
+  }
+  const [worst] = overLimits(view)
+  if (worst !== undefined) {
+    // What can't be made to fit is not worth losing anything for: the edits are for this view alone.
+    const overflow = new ContextOverflow(worst.axis, worst.limit, worst.needed, tableOf(view))
+    return { ...nothing, view, reports, overflow }
+  }
+  const seqs = new Set<number>()
+  let from = Infinity
+  for (const [name, accepted] of taken) {
+    for (const { reason, edits } of accepted) {
+      for (const seq of session.stage(name, reason, edits)) seqs.add(seq)
+    }
+  }
+  from = firstDifference(sent.items, view.items)
+  session.commit(seqs)
+  session.sent = view
+  session.work = undefined
+  return { view, edits: seqs.size, from, seqs, reports, overflow: undefined }
+})
+
+const firstDifference = (a: ReadonlyArray<Item>, b: ReadonlyArray<Item>): number => {
+  let i = 0
+  while (i < a.length && a[i] === b[i]) i++
+  return a[i]?.first ?? Infinity
+}
+
+interface Settled {
+  readonly view: ViewState
+  readonly reasoning: { readonly lost: number; readonly removed: number }
+  readonly faults: ReadonlyArray<string>
+}
+
+/** Takes along the reasoning that the new edits invalidate, and checks the result once more. */
+const settle = (
+  session: Session,
+  before: ViewState,
+  committed: Committed,
+  guarded: Guarded
+): Settled => {
+  const { profile } = before
+  let { view } = guarded
+  const from = Math.min(committed.from, guarded.from)
+  if (from === Infinity) return { view, reasoning: { lost: 0, removed: 0 }, faults: [] }
+  const seqs = new Set([...committed.seqs, ...guarded.seqs])
+  let lost = 0
+  let removed = 0
+  if (profile.reasoning !== "none") {
+    const behind = reasoningBehind(view, from)
+    if (profile.reasoning === "drop") lost = behind.length
+    else if (behind.length > 0) {
+      const draft = new Draft(view)
+      const taken = behind.flatMap((edit) => {
+        const applied = draft.apply(edit)
+        return typeof applied === "string"
+          ? []
+          : [{ edit, before: -applied.delta.tokens, after: 0, ...applied }]
+      })
+      removed = taken.length
+      for (const seq of session.stage("reasoning", "bound to what was edited before it", taken))
+        seqs.add(seq)
+      session.commit(seqs)
+      view = session.sent = draft.freeze()
+      session.work = undefined
+    }
+  }
+  const faults = newFaults(view, before)
+  if (faults.length > 0) {
+    session.drop(seqs)
+    session.sent = before
+    session.work = undefined
+    return { view: before, reasoning: { lost: 0, removed: 0 }, faults }
+  }
+  return { view, reasoning: { lost, removed }, faults }
+}
+
+/** A text that says which memos are set, to compare with what was sent. */
+export const memoText = (view: ViewState): string =>
+  view.memoItems.size === 0
+    ? ""
+    : [...view.memoItems]
+        .map(([key, memo]) => key + "\n" + memo.text)
+        .sort()
+        .join("\n\n")
+
+const sameItem = (a: Item, b: Item): boolean =>
+  a === b || (a.id === b.id && a.kind === b.kind && a.tokens === b.tokens && a.bytes === b.bytes)
+
+/** How much of the previous request stands unchanged at the front of this one. */
+const keptOf = ({ last }: Session, view: ViewState): Report["kept"] => {
+  if (last === undefined) return { messages: 0, tokens: 0, share: 0 }
+  const memosSame = last.memo === memoText(view) && last.memoPlace === view.memoPlace
+  const place = Math.min(last.memoPlace, view.memoPlace)
+  const end = memosSame
+    ? Math.min(last.items.length, view.items.length)
+    : Math.min(place, last.items.length)
+  let i = 0
+  let messages = 0
+  while (i < end && sameItem(last.items[i]!, view.items[i]!))
+    messages += view.items[i++]!.messages.length
+  if (i === last.items.length && memosSame) {
+    return { messages: last.messages, tokens: last.tokens, share: 1 }
+  }
+  let tokens = view.context.overheadTokens
+  for (let k = 0; k < i; k++) tokens += last.items[k]!.tokens
+  if (memosSame && i >= last.memoPlace) {
+    for (const memo of view.memoItems.values()) tokens += memo.tokens
+    messages += view.memoItems.size
+  }
+  return { messages, tokens, share: last.tokens === 0 ? 1 : tokens / last.tokens }
+}
+
+/** What takes how much in a view that can't fit, and what would help. */
+const tableOf = (view: ViewState): ReadonlyArray<OverflowRow> => {
+  const rows = new Map<string, { tokens: number; images: number; bytes: number }>()
+  const put = (what: string, tokens: number, images: number, bytes: number): void => {
+    const row = rows.get(what) ?? { tokens: 0, images: 0, bytes: 0 }
+    rows.set(what, {
+      tokens: row.tokens + tokens,
+      images: row.images + images,
+      bytes: row.bytes + bytes
+    })
+  }
+  put("system text and tools", view.context.overheadTokens, 0, view.context.overheadBytes)
+  for (const item of view.items) {
+    const protection = protectionOf(view.context, item.id)
+    put(
+      protection?.level === "hard" ? protection.reason : "the rest",
+      item.tokens,
+      item.imageCount,
+      item.bytes
+    )
+  }
+  return [...rows].map(([what, row]) => ({ what, ...row, help: help[what] ?? "a larger limit" }))
+}
+
+const help: Readonly<Record<string, string>> = {
+  "system text and tools": "a shorter system text, fewer tools, or a model with a larger window",
+  "system message": "a shorter system text",
+  "the task": "a shorter first message; put long material into a later one",
+  pinned: "unpin what is not needed",
+  "message of a role that is not known here": "take it out of the history in the host"
+}

@@ -1,0 +1,4 @@
+export * from "./Classify.ts"
+export * from "./FromPi.ts"
+export * from "./ProfileOverrides.ts"
+export * from "./Profiles.ts"

@@ -1,0 +1,1 @@
+export { screenshots, type ScreenshotsOptions } from "./Screenshots.ts"

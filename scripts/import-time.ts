@@ -1,0 +1,59 @@
+// Compares the cold import of core with that of the Effect modules that it uses: both in fresh
+// processes, taking turns. It may cost 1.5 times as much.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import { fail, root, run } from "./workspace.ts"
+
+const limit = 1.5
+const rounds = 15
+const entry = join(root, "packages", "core", "dist", "index.js")
+
+/** The Effect modules that a built file reaches by static imports, through files of its own. */
+const effectModules = (file: string, seen = new Set<string>(), found = new Set<string>()) => {
+  if (seen.has(file)) return found
+  seen.add(file)
+  const imports = /(?:^|[;}\n])\s*(?:import|export)\s*(?:[\w$\s{},*]*?from\s*)?["']([^"']+)["']/g
+  for (const [, name = ""] of readFileSync(file, "utf8").matchAll(imports)) {
+    if (name.startsWith("effect/")) found.add(name)
+    if (name.startsWith(".")) effectModules(resolve(dirname(file), name), seen, found)
+  }
+  return found
+}
+
+const names = [...effectModules(entry)].toSorted()
+if (names.length === 0) {
+  console.log("core imports no Effect module")
+  process.exit(0)
+}
+const baseline = join(root, "packages", "core", ".cache", "effect-modules.mjs")
+mkdirSync(dirname(baseline), { recursive: true })
+writeFileSync(baseline, names.map((name) => `import "${name}"\n`).join(""))
+
+const timeOf = async (file: string): Promise<number> => {
+  const { code, output } = await run(process.execPath, [
+    "--input-type=module",
+    "-e",
+    `const from = performance.now(); await import(${JSON.stringify(file)}); ` +
+      `console.log("ms", performance.now() - from); process.exit(0)`
+  ])
+  const ms = /ms ([\d.]+)/.exec(output)?.[1]
+  return code === 0 && ms !== undefined ? Number(ms) : fail(`${file} can't be imported:\n${output}`)
+}
+
+const median = (values: ReadonlyArray<number>) =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+await timeOf(entry)
+await timeOf(baseline)
+const core: Array<number> = []
+const effect: Array<number> = []
+for (let i = 0; i < rounds; i++) {
+  core.push(await timeOf(entry))
+  effect.push(await timeOf(baseline))
+}
+const ratio = median(core) / median(effect)
+const figures =
+  `core ${median(core).toFixed(0)} ms, its ${names.length} Effect modules ` +
+  `${median(effect).toFixed(0)} ms: ${ratio.toFixed(2)} x`
+if (ratio > limit) fail(`${figures}; at most ${limit} x is allowed`)
+console.log(figures)
