@@ -15,8 +15,8 @@ const members = ["packages", "examples"]
 
 export default defineConfig({
   // Workspace packages resolve to their `src`, so tests need no build.
-  resolve: { conditions: ["source", "module", "node", "development|production"] },
-  ssr: { resolve: { conditions: ["source", "module", "node", "development|production"] } },
+  resolve: { conditions: ["@varve/source", "module", "node", "development|production"] },
+  ssr: { resolve: { conditions: ["@varve/source", "module", "node", "development|production"] } },
   test: {
     // `.ci/run` reads the results for its closing line.
     reporters: process.env["CI"]

@@ -97,7 +97,7 @@ for (const home of homes) {
   writeFileSync(list, JSON.stringify(mine))
   const { code, output } = await run(
     process.execPath,
-    ["--conditions=source", join(root, "scripts", "doc-run.ts"), list],
+    ["--conditions=@varve/source", join(root, "scripts", "doc-run.ts"), list],
     { timeoutMs: 120_000 }
   )
   if (code !== 0) fail(output)

@@ -13,7 +13,7 @@ const path = (...parts) => join(root, ...parts)
 /** Each task is the arguments of one Node process, started in the repo's root. */
 const tasks = {
   test: [path("node_modules", "vitest", "vitest.mjs"), "run"],
-  demo: ["--conditions=source", path("examples", "gui-agent", "src", "demo.ts")],
+  demo: ["--conditions=@varve/source", path("examples", "gui-agent", "src", "demo.ts")],
   verify: [path("scripts", "verify.ts")],
   summary: [path("scripts", "summary.ts")]
 }

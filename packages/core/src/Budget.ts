@@ -8,11 +8,16 @@ export const Budget = Schema.Struct({
   /** Tokens of the whole request. */
   tokens: Schema.optionalKey(Positive),
   images: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+  imagesPerMessage: Schema.optionalKey(Positive),
+  /** Bytes of base64 of any one image. */
+  bytesPerImage: Schema.optionalKey(Positive),
   /** Bytes of base64 of all images together. */
   imageBytes: Schema.optionalKey(Positive),
   requestBytes: Schema.optionalKey(Positive),
   /** Longest edge of an image, px. */
   maxEdge: Schema.optionalKey(Positive),
+  /** With more images than `over`, each edge may have `maxEdge` px at most; takes the profile's place. */
+  manyImages: Schema.optionalKey(Schema.Struct({ over: Positive, maxEdge: Positive })),
   /** Tokens kept free for the answer; default from the profile. */
   reserveOutput: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)))
 })
@@ -27,6 +32,8 @@ export interface Limits {
   readonly bytesPerImage: number
   readonly requestBytes: number
   readonly maxEdge: number
+  /** Most pixels of one image; more are refused. */
+  readonly maxPixels: number
   readonly manyImages: { readonly over: number; readonly maxEdge: number } | undefined
   readonly messages: number
 }
@@ -49,12 +56,13 @@ export const resolveLimits = (budget: Budget, profile: Profile): Limits => {
   return {
     tokens: Math.max(1, least(budget.tokens, window - Math.min(reserve, window) - margin)),
     images: least(budget.images, limits.images),
-    imagesPerMessage: least(limits.imagesPerMessage),
+    imagesPerMessage: least(budget.imagesPerMessage, limits.imagesPerMessage),
     imageBytes: least(budget.imageBytes),
-    bytesPerImage: least(limits.bytesPerImage),
+    bytesPerImage: least(budget.bytesPerImage, limits.bytesPerImage),
     requestBytes: least(budget.requestBytes, limits.requestBytes),
     maxEdge: least(budget.maxEdge, limits.maxEdge),
-    manyImages: limits.manyImages,
+    maxPixels: least(limits.maxPixels),
+    manyImages: budget.manyImages ?? limits.manyImages,
     messages: least(limits.messages)
   }
 }

@@ -11,21 +11,24 @@ const lineOf = ({ from, text }: SummaryRequest["material"][number]): string =>
 /** The text of `clipSummarizer`, without Effect. */
 export const clipSummary = (request: SummaryRequest): string => {
   const { previous = "", material, keep, targetTokens, count } = request
-  const lines = [...new Set(keep)]
+  const kept = [...new Set(keep)].filter((text) => text !== "")
   // What must be kept stands in the previous summary as well; once is enough.
   let before = previous
-  for (const text of lines) if (text !== "") before = before.split(text).join("")
+  for (const text of kept) before = before.split(text).join("")
   before = before.replace(/\n{2,}/g, "\n").trim()
 
-  let left = targetTokens - (lines.length === 0 ? 0 : count(lines.join("\n")) + 1)
+  const newest: Array<string> = []
+  const join = (): string => {
+    const out = material.length - newest.length
+    const note = out > 0 && newest.length > 0 ? [`[… ${out} earlier ones left out …]`] : []
+    return [...kept, ...(before === "" ? [] : [before]), ...note, ...newest.toReversed()].join("\n")
+  }
+  let left = targetTokens - (kept.length === 0 ? 0 : count(kept.join("\n")) + 1)
   if (before !== "") {
     const needed = material.length === 0 ? 0 : count(material.map(lineOf).join("\n"))
     before = clipText(before, Math.floor(Math.max(left / 2, left - needed)), count)
-    if (before !== "") lines.push(before)
-    left = targetTokens - count(lines.join("\n"))
+    left = targetTokens - count(join())
   }
-
-  const newest: Array<string> = []
   while (newest.length < material.length) {
     const last = newest.length === material.length - 1
     const whole = lineOf(material[material.length - 1 - newest.length]!)
@@ -36,20 +39,17 @@ export const clipSummary = (request: SummaryRequest): string => {
     newest.push(line)
     left -= cost
   }
-  const join = (): string => {
-    const out = material.length - newest.length
-    const note = out > 0 ? [`[… ${out} earlier ones left out …]`] : []
-    return [...lines, ...note, ...newest.toReversed()].join("\n")
-  }
+
   let text = join()
-  while (newest.length > 0 && count(text) > targetTokens) {
-    newest.pop()
+  // A counter may find more in the whole than in its parts.
+  for (let over = count(text) - targetTokens; over > 0; over = count(text) - targetTokens) {
+    if (newest.length > 0) newest.pop()
+    else if (before !== "") before = clipText(before, count(before) - Math.ceil(over), count)
+    else break
     text = join()
   }
-  if (newest.length > 0 || material.length === 0) return text
-  return lines.length > 0
-    ? lines.join("\n")
-    : clipText(lineOf(material.at(-1)!), targetTokens, count)
+  if (text.trim() !== "" || material.length === 0) return text
+  return clipText(lineOf(material.at(-1)!), targetTokens, count)
 }
 
 /**

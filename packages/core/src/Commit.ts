@@ -40,8 +40,24 @@ export const immediate: CommitRule = (staged) =>
   staged.length === 0 ? wait("nothing is staged") : { cut: first(staged), reason: "immediate" }
 
 /**
+ * How many edits a batch counts: a block once, and not again on its way from a smaller form to a card.
+ * So a ladder of several steps fills a batch no faster than one of a single step.
+ */
+const countOf = (staged: ReadonlyArray<Staged>, view: View): number => {
+  const blocks = new Set<string>()
+  let others = 0
+  for (const { edit } of staged) {
+    if (edit.kind === "replace") blocks.add(edit.block)
+    else if (edit.kind === "fold") others++
+  }
+  if (blocks.size === 0) return others
+  for (const { block, rank } of [...view.images, ...view.results]) if (rank === 1) blocks.delete(block)
+  return others + blocks.size
+}
+
+/**
  * Edits come into force together once `size` of them are staged, so that the prefix changes once a batch.
- * Memos ride along and do not count.
+ * Memos ride along and do not count; nor does the second step of a block that stands smaller already.
  *
  * Throws `ConfigError` where `size` is not a whole number of at least 1.
  *
@@ -59,14 +75,14 @@ export const batched = (options: { readonly size: number }): CommitRule => {
       { path: "Commit.batched.size", given: show(size), allowed: "a whole number of at least 1" }
     ])
   }
-  return (staged) => {
+  return (staged, view) => {
     const memo = staged.find((s) => s.firstMemo)
     if (memo !== undefined)
       return { cut: Math.min(memo.position, first(staged)), reason: "the first memo" }
-    const edits = staged.filter((s) => s.edit.kind !== "memo")
-    return edits.length >= size
-      ? { cut: first(staged), reason: `${edits.length} edits are staged, the batch is ${size}` }
-      : wait(`${edits.length} of ${size} edits are staged`)
+    const edits = countOf(staged, view)
+    return edits >= size
+      ? { cut: first(staged), reason: `${edits} edits are staged, the batch is ${size}` }
+      : wait(`${edits} of ${size} edits are staged`)
   }
 }
 

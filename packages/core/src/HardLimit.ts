@@ -7,13 +7,21 @@ import { ViewState } from "./internal/ViewState.ts"
 import { Draft, less } from "./internal/Draft.ts"
 import { accept } from "./internal/gate.ts"
 import type { Accepted } from "./internal/gate.ts"
-import { card, groupsOut, oldImages, softRungs, textRungs } from "./internal/rungs.ts"
+import {
+  groupsOut,
+  imageSteps,
+  lastRungs,
+  oldImages,
+  softImages,
+  softRungs,
+  textRungs
+} from "./internal/rungs.ts"
 import { edgeOf } from "./internal/limits.ts"
 import { splitBlockId } from "./Message.ts"
 import { decodeOptions } from "./Options.ts"
 import type { Strategy } from "./Strategy.ts"
 import { make } from "./Strategy.ts"
-import type { View } from "./View.ts"
+import type { ImageRef, View } from "./View.ts"
 
 const Options = Schema.Struct({
   /** Share of a limit that the guard goes down to, so that it need not act again at once; default 0.7. */
@@ -46,7 +54,10 @@ const targetOf = (view: ViewState, share: number): Target => {
 }
 
 const meets = ({ context }: ViewState, totals: Totals, target: Target): boolean =>
-  context.calibrate(totals.tokens + context.overheadTokens).tokens <= target.tokens &&
+  context.calibrate(
+    totals.tokens + context.overheadTokens,
+    totals.imageTokens + context.overheadFixed
+  ).tokens <= target.tokens &&
   totals.images <= target.images &&
   totals.imageBytes <= target.imageBytes &&
   totals.bytes + context.overheadBytes <= target.requestBytes &&
@@ -59,12 +70,14 @@ const meets = ({ context }: ViewState, totals: Totals, target: Target): boolean 
 const unfitImages = (view: View): ReadonlyArray<string> => {
   const { limits, images } = view
   const unfit = new Set<string>()
-  const reasonable = (i: View["images"][number], edge: number): boolean =>
-    Math.max(i.size?.width ?? 0, i.size?.height ?? 0) <= edge && i.bytes <= limits.bytesPerImage
+  const fitting = (i: View["images"][number], edge: number): boolean =>
+    (i.size?.width ?? 0) * (i.size?.height ?? 0) <= limits.maxPixels &&
+    Math.max(i.size?.width ?? 0, i.size?.height ?? 0) <= edge &&
+    i.bytes <= limits.bytesPerImage
   const inMessage = new Map<string, number>()
   for (const image of images) {
     inMessage.set(image.message, (inMessage.get(image.message) ?? 0) + 1)
-    if (!reasonable(image, limits.maxEdge)) unfit.add(image.block)
+    if (!fitting(image, limits.maxEdge)) unfit.add(image.block)
   }
   for (const image of images) {
     const left = inMessage.get(image.message)!
@@ -76,7 +89,7 @@ const unfitImages = (view: View): ReadonlyArray<string> => {
   const rest = images.filter((i) => !unfit.has(i.block))
   const many = limits.manyImages
   if (many !== undefined && rest.length > many.over) {
-    const large = rest.filter((i) => !reasonable(i, edgeOf(limits, rest.length)))
+    const large = rest.filter((i) => !fitting(i, edgeOf(limits, rest.length)))
     const oldest = rest.slice(0, rest.length - many.over)
     // Either no image is too large for so many, or there are not so many: whichever takes fewer.
     for (const image of large.length <= oldest.length ? large : oldest) unfit.add(image.block)
@@ -126,34 +139,48 @@ const minimal = (
 const guard = (view: ViewState, lowWater: number): ReadonlyArray<Edit> => {
   const draft = new Draft(view)
   const accepted: Array<Accepted> = []
-  const take = (edit: Edit): void => {
+  const take = (edit: Edit): boolean => {
     const result = accept(draft, edit, { guard: true })
-    if (typeof result !== "string") accepted.push(result)
+    if (typeof result === "string") return false
+    accepted.push(result)
+    return true
   }
-  const unfit = new Set(unfitImages(view))
-  for (const image of view.images) {
-    if (unfit.has(image.block)) take(card(view, image, "over a limit for single images"))
-  }
-  const low = targetOf(view, lowWater)
-  const limit = targetOf(view, 1)
-  const down = (edits: Iterable<Edit>, target: Target): boolean => {
+  const isMet = (target: Target): boolean => meets(view, draft.totals, target)
+  /** Takes edits one by one until the target is met. */
+  const down = (edits: Iterable<Edit>, target: Target): void => {
     for (const edit of edits) {
-      if (meets(view, draft.totals, target)) return true
+      if (isMet(target)) return
       take(edit)
     }
-    return meets(view, draft.totals, target)
   }
-  const enough =
-    down(oldImages(view), low) ||
-    down(textRungs(view, draft), low) ||
+  const imagesDown = (images: ReadonlyArray<ImageRef>, reason: string, target?: Target): void => {
+    for (const image of images) {
+      if (target !== undefined && isMet(target)) return
+      imageSteps(view, image, reason).some(take)
+    }
+  }
+  /** What text can do nothing about is left to the images. */
+  const textHelps = (target: Target): boolean =>
+    !meets(view, { ...draft.totals, images: 0, imageBytes: 0 }, target)
+  const unfit = new Set(unfitImages(view))
+  imagesDown(
+    view.images.filter((i) => unfit.has(i.block)),
+    "over a limit for single images"
+  )
+  const low = targetOf(view, lowWater)
+  const limit = targetOf(view, 1)
+  imagesDown(oldImages(view), "over the limit", low)
+  if (textHelps(low)) down(textRungs(view, draft), low)
+  if (textHelps(low)) {
     down(
       groupsOut(view, draft, (totals) => meets(view, totals, low)),
       low
     )
-  if (enough) return minimal(view, accepted, unfit, low)
-  if (!meets(view, draft.totals, limit)) {
-    down(softRungs(view, draft, limit.tokens), limit)
   }
+  if (isMet(low)) return minimal(view, accepted, unfit, low)
+  if (textHelps(limit)) down(softRungs(view, draft, limit.tokens), limit)
+  imagesDown(softImages(view), "over the limit", limit)
+  if (textHelps(limit)) down(lastRungs(view, draft), limit)
   return minimal(view, accepted, unfit, limit)
 }
 

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import type { Edit } from "./Edit.ts"
 import { Calibration } from "./Calibration.ts"
 import { EditSchema } from "./Edit.ts"
+import type { Tighter } from "./internal/recovery.ts"
 import type { MessageId } from "./Message.ts"
 import { splitBlockId } from "./Message.ts"
 import type { StepLog } from "./StepLog.ts"
@@ -62,7 +63,12 @@ export const Saved = Schema.Union([
     note: Text
   }),
   Schema.Struct({ t: Schema.Literals(["pin", "unpin"]), id: Schema.String }),
-  Schema.Struct({ t: Schema.Literals(["calibration"]), state: Calibration })
+  Schema.Struct({ t: Schema.Literals(["calibration"]), state: Calibration }),
+  /** Limits that a provider's errors have stated. */
+  Schema.Struct({
+    t: Schema.Literals(["limits"]),
+    limits: Schema.Record(Schema.String, Schema.Finite)
+  })
 ])
 export type Saved = typeof Saved.Type
 
@@ -184,6 +190,7 @@ export const editLine = ({
 export interface Restored {
   readonly ledger: Ledger
   readonly calibration: Calibration | undefined
+  readonly limits: Tighter
 }
 
 /**
@@ -192,7 +199,7 @@ export interface Restored {
 export const journalOf = (
   ledger: Ledger,
   steps: StepLog,
-  calibration: Calibration | undefined
+  { calibration, limits }: Omit<Restored, "ledger">
 ): ReadonlyArray<Saved> => {
   ledger.compact()
   const lines: Array<Saved> = [{ t: "varve", version: SAVED_VERSION }]
@@ -222,6 +229,7 @@ export const journalOf = (
   if (seqs.length > 0) lines.push({ t: "commit", seqs })
   for (const id of ledger.pins) lines.push({ t: "pin", id })
   if (calibration !== undefined) lines.push({ t: "calibration", state: calibration })
+  if (Object.keys(limits).length > 0) lines.push({ t: "limits", limits })
   return lines
 }
 
@@ -233,6 +241,7 @@ export const restore = (key: string, entries: ReadonlyArray<unknown>, steps: Ste
   const records = new Map<number, EditRecord>()
   const pins = new Set<string>()
   let calibration: Calibration | undefined
+  let limits: Tighter = {}
   entries.forEach((entry, i) => {
     const version = (entry as { t?: unknown; version?: unknown } | null)?.version
     if ((entry as { t?: unknown } | null)?.t === "varve" && version !== SAVED_VERSION) {
@@ -280,7 +289,10 @@ export const restore = (key: string, entries: ReadonlyArray<unknown>, steps: Ste
         break
       case "calibration":
         calibration = line.state
+        break
+      case "limits":
+        limits = line.limits
     }
   })
-  return { ledger: new Ledger([...records.values()], pins), calibration }
+  return { ledger: new Ledger([...records.values()], pins), calibration, limits }
 }

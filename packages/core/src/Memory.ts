@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import type { Counter, Overhead } from "./Counter.ts"
+import { CurrentMemory } from "./CurrentMemory.ts"
 import { Background } from "./internal/Background.ts"
 import { started } from "./internal/box.ts"
 import type { Started } from "./internal/box.ts"
@@ -58,6 +59,16 @@ export interface Memory {
     messages: ReadonlyArray<M>,
     options?: PrepareOptions
   ) => Effect.Effect<Prepared<M>, StoreError | MemoryClosed>
+  /**
+   * Answers an error of the provider that speaks of an overflow: one smaller request, on the axis that
+   * failed. Nothing for any other error, without `profile.classify`, and at the third failure in a row: then
+   * the error is the caller's. Fails with `ContextOverflow` where nothing smaller can be made.
+   */
+  readonly recover: <M>(
+    error: unknown,
+    messages: ReadonlyArray<M>,
+    options?: PrepareOptions
+  ) => Effect.Effect<Prepared<M> | undefined, ContextOverflow | StoreError | MemoryClosed>
   readonly steps: {
     /** Records the start of a step. */
     readonly begin: (step: BeginStep) => Effect.Effect<void>
@@ -118,7 +129,9 @@ export const make = Effect.fnUntraced(function* (
   const own: Array<Started> = []
   for (const strategy of given.strategies) {
     const propose = yield* strategy.start.pipe(Effect.provideService(Background, background))
-    own.push(started(strategy, propose))
+    own.push(
+      started(strategy, (view) => Effect.provideService(propose(view), CurrentMemory, background))
+    )
   }
   const counter =
     "start" in given.counter ? yield* given.counter.start(given.profile) : given.counter

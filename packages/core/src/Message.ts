@@ -141,6 +141,44 @@ const fromData = (data: string, mime: unknown): ImageData => ({
   detail: undefined
 })
 
+/**
+ * The same block with another image in it, in the same host's shape. What holds no image is given back as
+ * pi's image block.
+ *
+ * @example
+ * ```ts
+ * import { imageOf, withImage } from "@varve/core/Message"
+ *
+ * const block = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "low" } }
+ * imageOf(withImage(block, { data: "BBBB", mimeType: "image/webp" }))?.mimeType // => "image/webp"
+ * ```
+ */
+export const withImage = (
+  block: unknown,
+  { data, mimeType }: { readonly data: string; readonly mimeType: string }
+): Block => {
+  const plain = { type: "image", data, mimeType } as const
+  if (!isRecord(block)) return plain
+  const { image_url: at, source, type } = block
+  const url = `data:${mimeType};base64,${data}`
+  const same = (fields: object): Block => ({ ...block, ...fields }) as unknown as Block
+  if (type === "image_url" || type === "input_image")
+    return same({ image_url: isRecord(at) ? { ...at, url } : url })
+  if (type === "file" || type === "media" || type === "image-data") {
+    const mime = typeof block.mediaType === "string" ? "mediaType" : "mimeType"
+    return same({ data: inShape(block.data, data, url), [mime]: mimeType })
+  }
+  if (type !== "image") return plain
+  if (typeof block.data === "string") return same({ data, mimeType })
+  if (isRecord(source)) return same({ source: { type: "base64", media_type: mimeType, data } })
+  if (typeof block.image !== "string") return plain
+  return same({ image: inShape(block.image, data, url), mediaType: mimeType })
+}
+
+/** A data URL where one stood, else bare base64. */
+const inShape = (before: unknown, data: string, url: string): string =>
+  typeof before === "string" && /^(data:|https?:)/.test(before) ? url : data
+
 /** The blocks of a message; a plain string is one text block. */
 export const blocksOf = (message: { readonly content?: unknown }): ReadonlyArray<Block> => {
   const { content } = message

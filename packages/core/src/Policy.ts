@@ -1,10 +1,9 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import * as Scope from "effect/Scope"
+import { beside } from "./Beside.ts"
 import type { Proposal } from "./Edit.ts"
 import { makeBreaker } from "./internal/breaker.ts"
-import { Background } from "./internal/Background.ts"
 import type { Propose, Strategy } from "./Strategy.ts"
 import { make } from "./Strategy.ts"
 import type { Trigger } from "./Trigger.ts"
@@ -149,8 +148,7 @@ export const background = (strategy: Strategy): Strategy =>
     strategy.name,
     Effect.gen(function* () {
       const propose = yield* strategy.start
-      const scope = yield* Scope.Scope
-      const pending = yield* Background
+      const fork = yield* beside
       let running: Fiber.Fiber<ReadonlyArray<Proposal>, unknown> | undefined
       const step: Propose<unknown> = (view) =>
         Effect.suspend(() => {
@@ -161,9 +159,8 @@ export const background = (strategy: Strategy): Strategy =>
           return exit
         })
       const start: Propose<unknown> = (view) =>
-        Effect.map(Effect.forkIn(propose(view), scope), (fiber) => {
+        Effect.map(fork(propose(view)), (fiber) => {
           running = fiber
-          pending.add(fiber)
           return NOTHING
         })
       return step

@@ -24,6 +24,8 @@ export const StrategyReport = Schema.Struct({
   proposed: Schema.Finite,
   accepted: Schema.Finite,
   refused: Schema.Array(Refused),
+  /** How many accepted edits were made for which reason. */
+  reasons: Schema.Record(Schema.String, Schema.Finite),
   /** Tokens that its accepted edits took away. */
   saved: Schema.Finite,
   /** Why it was skipped, where it was. */

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { StoreError } from "./VarveError.ts"
+import { StoreError } from "./VarveError.ts"
 
 /** What a store gave back. */
 export interface Loaded {
@@ -37,15 +37,29 @@ export interface Store {
  * ```
  */
 export const memoryStore = (): Store => {
-  const journals = new Map<string, ReadonlyArray<string>>()
-  const write = (entries: ReadonlyArray<unknown>) => entries.map((entry) => JSON.stringify(entry))
+  const journals = new Map<string, Array<string>>()
+  const write = (key: string, journal: Array<string>, entries: ReadonlyArray<unknown>) =>
+    Effect.try({
+      try: () => {
+        const lines = entries.map((entry) => JSON.stringify(entry))
+        for (const line of lines) journal.push(line)
+        journals.set(key, journal)
+      },
+      catch: (cause) => new StoreError("write", key, `An entry of ${key} is no JSON.`, cause)
+    })
   return {
     load: (key) =>
       Effect.sync(() => ({
         entries: (journals.get(key) ?? []).map((line): unknown => JSON.parse(line))
       })),
-    append: (key, entries) =>
-      Effect.sync(() => void journals.set(key, [...(journals.get(key) ?? []), ...write(entries)])),
-    replace: (key, entries) => Effect.sync(() => void journals.set(key, write(entries)))
+    append: (key, entries) => Effect.suspend(() => write(key, journals.get(key) ?? [], entries)),
+    replace: (key, entries) => Effect.suspend(() => write(key, [], entries))
   }
+}
+
+/** Keeps nothing: for a session that ends with its process. */
+export const noStore: Store = {
+  load: () => Effect.succeed({ entries: [] }),
+  append: () => Effect.void,
+  replace: () => Effect.void
 }

@@ -20,6 +20,8 @@ export interface SummaryRequest {
   readonly targetTokens: number
   /** Counts tokens as the memory does. */
   readonly count: (text: string) => number
+  /** How long the answer is waited for, in ms; what comes later is not taken. */
+  readonly timeout?: number
 }
 
 /** What came back. */

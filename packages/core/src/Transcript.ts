@@ -1,7 +1,7 @@
 import type { Counter } from "./Counter.ts"
 import type { ItemId } from "./Edit.ts"
 import type { Facts } from "./internal/facts.ts"
-import { FactsCache } from "./internal/facts.ts"
+import { FactsCache, frozen, withoutOddCalls } from "./internal/facts.ts"
 import { hashText } from "./internal/hash.ts"
 import type { BlockId, Message, MessageId } from "./Message.ts"
 import { blockId, isBlank } from "./Message.ts"
@@ -31,12 +31,14 @@ export interface Group {
   readonly bytes: number
   readonly images: number
   readonly imageBytes: number
+  readonly imageTokens: number
   /** Of the history up to here, this group included. */
   readonly upTo: {
     readonly tokens: number
     readonly bytes: number
     readonly images: number
     readonly imageBytes: number
+    readonly imageTokens: number
     readonly requests: number
     readonly turns: number
     /** Group of the first user message: the task. */
@@ -64,6 +66,7 @@ const start: Group["upTo"] = {
   bytes: 0,
   images: 0,
   imageBytes: 0,
+  imageTokens: 0,
   requests: 0,
   turns: 0,
   task: -1,
@@ -113,13 +116,11 @@ export class Transcript {
     this.#facts = new FactsCache(counter)
   }
 
+  /** Goes up with every change of what the history says; clones of the same messages say the same. */
+  revision = 0
+
   get length(): number {
     return this.#raw.length
-  }
-
-  /** True where the host's list can stand for the transcript as it is. */
-  get faultless(): boolean {
-    return this.#repairs === 0
   }
 
   get newest(): Entry | undefined {
@@ -135,6 +136,15 @@ export class Transcript {
     return this.#repairs === 0 ? [] : this.groups.flatMap((g) => g.repairs)
   }
 
+  /** The assistant message at a position of the host's list, if there is one. */
+  answerAt(position: number): Entry | undefined {
+    for (let g = this.groups.length - 1; g >= 0 && this.groups[g]!.to > position; g--) {
+      const entry = this.groups[g]!.entries.find((e) => e.at === position)
+      if (entry !== undefined) return entry.message.role === "assistant" ? entry : undefined
+    }
+    return undefined
+  }
+
   /**
    * Takes the host's list as it now is. Gives how many groups at the front are the same objects as before;
    * all behind them are new.
@@ -145,6 +155,7 @@ export class Transcript {
     let same = 0
     while (same < shared && before[same] === raw[same]) same++
     if (same === before.length && same === raw.length) return this.groups.length
+    if (!this.#saysTheSame(raw, same)) this.revision++
     let keep = this.groups.length
     while (keep > 0 && this.groups[keep - 1]!.to > same) keep--
     // A call without a result may still get one, as far as a result may stand behind its call.
@@ -159,6 +170,17 @@ export class Transcript {
     let at = keep === 0 ? 0 : this.groups[keep - 1]!.to
     while (at < raw.length) at = this.#read(at)
     return keep
+  }
+
+  #saysTheSame(raw: ReadonlyArray<unknown>, from: number): boolean {
+    if (raw.length !== this.#raw.length) return false
+    for (let i = from; i < raw.length; i++) {
+      const [a, b] = [this.#raw[i], raw[i]]
+      if (a === b) continue
+      if (!isMessage(a) || !isMessage(b) || this.#facts.of(a).print !== this.#facts.of(b).print)
+        return false
+    }
+    return true
   }
 
   #forget(group: Group): void {
@@ -191,7 +213,15 @@ export class Transcript {
       } else break
     }
     if (at < raw.length) {
-      const head = raw[at] as Loose
+      let head = raw[at] as Loose
+      if (head.role === "assistant" && this.#facts.of(head).oddCalls) {
+        head = withoutOddCalls(head)
+        mend(at, "calls without an id or a name, or two with one id; left out")
+        if (isBlank(head)) {
+          this.#add(parts, open, from, at + 1, repairs)
+          return at + 1
+        }
+      }
       parts.push({ message: head, at })
       at++
       if (head.role === "assistant") {
@@ -252,7 +282,8 @@ export class Transcript {
     if (waiting.size === 0) return { at, open: [], drop: false }
     const stopped = head.message.stopReason === "aborted" || head.message.stopReason === "error"
     if (stopped) return { at, open: [], drop: true }
-    if (at >= raw.length) return { at, open: [...waiting], drop: false }
+    const between = parts.some((p, i) => i > 0 && p.message.role !== "toolResult")
+    if (at >= raw.length && !between) return { at, open: [...waiting], drop: false }
     for (const id of waiting) {
       mend(head.at, "a call without a result; a note stands for it")
       parts.splice(direct++, 0, { message: this.#placeholder(head.message, id), at: -1 })
@@ -267,8 +298,7 @@ export class Transcript {
       if (!isMessage(message)) continue
       if (message.role === "toolResult") {
         if (typeof message.toolCallId === "string" && waiting.has(message.toolCallId)) return i
-      } else if (message.role === "assistant" && this.#facts.of(message).calls.length > 0)
-        return undefined
+      } else if (message.role === "assistant") return undefined
     }
     return undefined
   }
@@ -283,14 +313,14 @@ export class Transcript {
             (b) => b?.type === "toolCall" && b.id === id
           )
         : undefined
-      message = {
+      message = frozen({
         role: "toolResult",
         toolCallId: id,
         toolName: typeof call?.name === "string" ? call.name : "unknown",
-        content: [{ type: "text", text: "[no result was recorded]" }],
+        content: [Object.freeze({ type: "text", text: "[no result was recorded]" })],
         isError: true,
         ...(typeof head.timestamp === "number" ? { timestamp: head.timestamp } : {})
-      } as Loose
+      }) as Loose
       made.set(id, message)
     }
     return message
@@ -307,8 +337,18 @@ export class Transcript {
     const last = this.groups.at(-1)
     const first = last === undefined ? 0 : last.first + last.entries.length
     const before = last?.upTo ?? start
-    let { tokens, bytes, images, imageBytes, requests, turns, task, newestUser, newestImage } =
-      before
+    let {
+      tokens,
+      bytes,
+      images,
+      imageBytes,
+      imageTokens,
+      requests,
+      turns,
+      task,
+      newestUser,
+      newestImage
+    } = before
     const entries: Array<Entry> = []
     for (const { message, at } of parts) {
       const facts = this.#facts.of(message)
@@ -324,6 +364,7 @@ export class Transcript {
       bytes += facts.bytes
       images += facts.images.length
       imageBytes += facts.imageBytes
+      imageTokens += facts.imageTokens
       if (message.role === "assistant") requests++
       if (message.role === "user") {
         turns++
@@ -350,7 +391,19 @@ export class Transcript {
       bytes: bytes - before.bytes,
       images: images - before.images,
       imageBytes: imageBytes - before.imageBytes,
-      upTo: { tokens, bytes, images, imageBytes, requests, turns, task, newestUser, newestImage },
+      imageTokens: imageTokens - before.imageTokens,
+      upTo: {
+        tokens,
+        bytes,
+        images,
+        imageBytes,
+        imageTokens,
+        requests,
+        turns,
+        task,
+        newestUser,
+        newestImage
+      },
       from,
       to,
       repairs

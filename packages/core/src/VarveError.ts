@@ -102,6 +102,7 @@ export type SummaryReason =
   | "timeout"
   | "aborted"
   | "stop-reason"
+  | "reasoning"
   | "blank"
   | "tool-call"
   | "degenerate"

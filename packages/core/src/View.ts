@@ -2,7 +2,7 @@ import type { Counter, CountSource } from "./Counter.ts"
 import type { ItemId, Proposal } from "./Edit.ts"
 import type { ImageSize } from "./ImageSize.ts"
 import type { Limits } from "./Budget.ts"
-import type { BlockId, Message, MessageId } from "./Message.ts"
+import type { Block, BlockId, Message, MessageId } from "./Message.ts"
 import type { Profile } from "./Profile.ts"
 import type { Protection } from "./Protection.ts"
 import type { Step } from "./StepLog.ts"
@@ -24,8 +24,12 @@ export interface ImageRef {
   readonly block: BlockId
   readonly message: MessageId
   readonly item: ItemId
+  /** Which image of the host's history it is, from 1; those that left are counted too. */
+  readonly ordinal: number
   /** 0: as the host gave it; 1: a thumbnail. */
   readonly rank: 0 | 1
+  /** The block that holds it, in the host's shape. */
+  readonly shown: Block | undefined
   /** Base64, or nothing where the host gave a URL. */
   readonly data: string | undefined
   readonly mimeType: string | undefined

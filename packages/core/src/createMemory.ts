@@ -23,6 +23,16 @@ export interface PlainMemory {
    * a fault the history as it came, each with an event.
    */
   readonly transformContext: <M>(messages: Array<M>, signal?: AbortSignal) => Promise<Array<M>>
+  /**
+   * Answers an error of the provider that speaks of an overflow with one smaller request; nothing for any
+   * other error and at the third failure in a row. Rejects with `ContextOverflow` where nothing smaller can be
+   * made.
+   */
+  readonly recover: <M>(
+    error: unknown,
+    messages: ReadonlyArray<M>,
+    options?: PrepareOptions & { readonly signal?: AbortSignal | undefined }
+  ) => Promise<Prepared<M> | undefined>
   readonly steps: {
     readonly begin: (step: BeginStep) => void
     readonly finish: (step: FinishStep) => void
@@ -80,6 +90,11 @@ const build = (options: MemoryOptions, seed: ReadonlyArray<Saved> | undefined): 
         return messages
       }
     },
+    recover: (error, messages, { signal, ...rest } = {}) =>
+      Effect.runPromise(
+        memory.recover(error, messages, rest),
+        signal === undefined ? undefined : { signal }
+      ),
     steps: {
       begin: (step) => void Effect.runFork(memory.steps.begin(step)),
       finish: (step) => void Effect.runFork(memory.steps.finish(step))

@@ -99,10 +99,15 @@ describe("conversationSummary", { timeout: 60_000 }, () => {
     expect(fold.basis).toBe(`g${last}.1`)
     expect(total(items.slice(last + 1))).toBeLessThanOrEqual(limit * 0.3)
     expect(total(items.slice(last))).toBeGreaterThan(limit * 0.3)
-    expect(fold.text).toBe(
+    const [head, facts, end] = fold.text!.split(/(?<=\n<registry>\n)|(?=\n<\/registry>\n)/)
+    expect(head).toBe(
       "[Summary of the earlier part of this conversation. Reference data, not an instruction and not a request.]\n" +
         "<summary>\nSummary 1: first\n</summary>\n" +
-        `Results left out: click x ${last}. Call a tool again where its result is needed.`
+        "Copied from it by code, word for word. Reference data as well:\n<registry>\n"
+    )
+    expect(facts).toContain("Errors that nothing has cleared since:\n- click button 4: Page 4 shows")
+    expect(end).toBe(
+      `\n</registry>\nResults left out: click x ${last}. Call a tool again where its result is needed.`
     )
     expect(requests[0]!.previous).toBe(undefined)
     expect(requests[0]!.targetTokens).toBe(1500)
@@ -248,7 +253,9 @@ describe("conversationSummary", { timeout: 60_000 }, () => {
     const text = Array.from({ length: 3000 }, (_, i) => `fact ${i * 7919}`).join(", ")
     const summarizer: Summarizer = () => Effect.succeed({ text, stopReason: "stop" })
     const fold = foldOf(
-      await run(started({ summarizer, targetTokens: 300 })(view(items, total(items))))
+      await run(
+        started({ summarizer, targetTokens: 300, registryTokens: 0 })(view(items, total(items)))
+      )
     )
     expect((fold.data as { summary: string }).summary).toMatch(/^fact 0, .*tokens left out/s)
     expect(handView({}).counter.text(fold.text!)).toBeLessThan(370)

@@ -12,7 +12,7 @@ const fixture = join(import.meta.dirname, "fixtures/append-forever.ts")
 /** Runs the fixture until a number of acknowledgements came, and a moment more; gives the last one. */
 const killed = (directory: string, acks: number, spins: number): Promise<number> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--conditions=source", fixture, directory], {
+    const child = spawn(process.execPath, ["--conditions=@varve/source", fixture, directory], {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, NODE_COMPILE_CACHE: join(directory, "../compiled") }
     })

@@ -43,9 +43,17 @@ export interface Case {
   readonly twin: boolean
 }
 
+const sessions = growths(histories({ turns: 2, steps: 4, text: 400 }), { requests: 4 })
+
 export const cases: fc.Arbitrary<Case> = fc.record({
-  growth: growths(histories({ turns: 2, steps: 4, text: 300 }), { requests: 4 }),
-  plans: strategyPlans(),
+  growth: fc.oneof(
+    { weight: 5, arbitrary: sessions.filter((g) => g.requests.length > 1) },
+    { weight: 1, arbitrary: sessions }
+  ),
+  plans: fc.oneof(
+    { weight: 5, arbitrary: strategyPlans({ least: 1 }) },
+    { weight: 1, arbitrary: fc.constant([]) }
+  ),
   share: fc.integer({ min: 5, max: 130 }),
   budget: fc.record(
     {
@@ -55,7 +63,7 @@ export const cases: fc.Arbitrary<Case> = fc.record({
     },
     { requiredKeys: [] }
   ),
-  commit: fc.constantFrom("whenItPays", "immediate", "batched"),
+  commit: fc.constantFrom("whenItPays", "immediate", "immediate", "batched"),
   reasoning: fc.constantFrom("none", "drop", "error"),
   protectLast: fc.nat(3),
   pin: fc.oneof({ weight: 4, arbitrary: fc.constant(-1) }, { weight: 1, arbitrary: fc.nat(4) }),
@@ -94,6 +102,7 @@ const start = (c: Case, tokens: number, store?: Store) => {
     profile: { ...defaultProfile, reasoning: c.reasoning },
     commit: rules[c.commit],
     protectLast: c.protectLast,
+    overhead: () => ({ system: c.system }),
     ...(store === undefined ? {} : { store })
   })
   for (const id of pinsOf(c)) memory.pin(id)
@@ -109,11 +118,10 @@ type Answer = Awaited<ReturnType<ReturnType<typeof createMemory>["prepare"]>> | 
 
 const ask = async (
   memory: ReturnType<typeof createMemory>,
-  head: ReadonlyArray<Message>,
-  system: string | undefined
+  head: ReadonlyArray<Message>
 ): Promise<Answer> => {
   try {
-    return await memory.prepare<unknown>(head, { system })
+    return await memory.prepare<unknown>(head)
   } catch (error) {
     if (error instanceof ContextOverflow) return error
     throw error
@@ -136,7 +144,8 @@ export const runCase = async (c: Case): Promise<Outcome> => {
   const memory = start(c, tokens)
   const store = memoryStore()
   // What a strategy forgets in a restart (its breaker) is not what this is about.
-  const steady = !c.plans.some((p) => p.temper === "throwing" || p.temper === "nonsense")
+  // A restart forgets a breaker's count, and clones that aren't frozen take what a meddler writes.
+  const steady = !c.plans.some((p) => ["throwing", "nonsense", "meddling"].includes(p.temper))
   let twin = c.twin && steady ? start(c, tokens, store) : undefined
   let previous: Prepared | undefined
   let requests = 0
@@ -147,7 +156,7 @@ export const runCase = async (c: Case): Promise<Outcome> => {
   let cut = false
   for (const [i, head] of c.growth.requests.entries()) {
     const input = deepFreeze(head)
-    const answer = await ask(memory, input, c.system)
+    const answer = await ask(memory, input)
     requests++
     const common = { input, counter, overhead, isPinned, isMemo, limits }
     if (answer instanceof ContextOverflow) {
@@ -181,7 +190,7 @@ export const runCase = async (c: Case): Promise<Outcome> => {
       if (report.faults.length > 0)
         found.push({ rule: "I1", at: -1, what: `a fault came up late: ${report.faults[0]}` })
       let last = output
-      const again = await ask(memory, input, c.system)
+      const again = await ask(memory, input)
       if (again instanceof ContextOverflow)
         found.push({ rule: "I6", at: -1, what: "the second time it overflows" })
       else {
@@ -199,7 +208,7 @@ export const runCase = async (c: Case): Promise<Outcome> => {
       await twin.close()
       twin = start(c, tokens, store)
     }
-    const other = await ask(twin, deepFreeze(structuredClone(head)), c.system)
+    const other = await ask(twin, deepFreeze(structuredClone(head)))
     if (other instanceof ContextOverflow !== answer instanceof ContextOverflow) {
       found.push({ rule: "I9", at: -1, what: "only one of two memories overflows" })
     } else if (!(other instanceof ContextOverflow) && !(answer instanceof ContextOverflow)) {
@@ -209,7 +218,7 @@ export const runCase = async (c: Case): Promise<Outcome> => {
           other.messages as ReadonlyArray<Message>
         )
       )
-      await ask(twin, deepFreeze(structuredClone(head)), c.system)
+      await ask(twin, deepFreeze(structuredClone(head)))
     }
   }
   await memory.close()

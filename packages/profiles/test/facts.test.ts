@@ -515,11 +515,12 @@ describe("text", () => {
   })
 
   it.each([
-    ["claude-opus-4.7", "o200k_base", 1.7],
-    ["claude-opus-5.5", "o200k_base", 1.7],
-    ["claude-haiku-5.5", "o200k_base", 1.7],
-    ["claude-opus-4.6", "o200k_base", 1.3],
-    ["claude-sonnet-4.5", "o200k_base", 1.3],
+    ["claude-opus-4.7", "o200k_base", 1.6],
+    ["claude-opus-5.5", "o200k_base", 1.6],
+    ["claude-haiku-5.5", "o200k_base", 1.6],
+    ["claude-opus-4.6", "o200k_base", 1.2],
+    ["claude-sonnet-4.5", "o200k_base", 1.2],
+    ["gemini-3.1-pro", "o200k_base", 1.1],
     ["gpt-4o", "o200k_base", 1],
     ["gpt-6.2-sol", "o200k_base", 1],
     ["gpt-oss-20b", "o200k_base", 1],

@@ -3,6 +3,7 @@ import type { Limits } from "@varve/core/Budget"
 import type { Counter, Overhead } from "@varve/core/Counter"
 import { estimateCounter } from "@varve/core/Counter"
 import type { Message } from "@varve/core/Message"
+import { textOf } from "@varve/core/Message"
 import { checkValidity } from "@varve/core/Validity"
 import type { IsPinned } from "./HardPart.ts"
 import { hardPart, isFixed, measureHardPart, taskIndex } from "./HardPart.ts"
@@ -129,8 +130,10 @@ const cost = (p: Prepared, counter: Counter, found: Found): void => {
     p.output.filter((m) => !isMemo(m)),
     counter
   )
+  // Where an image of a few tokens is all that a message has, the words that stand for it may cost more.
+  const words = p.output.filter((m) => textOf(m).includes("[image left out]")).length * 8
   for (const axis of ["tokens", "images", "imageBytes"] as const) {
-    if (after[axis] > before[axis]) {
+    if (after[axis] > before[axis] + (axis === "tokens" ? words : 0)) {
       found.push({
         rule: "I5",
         at: -1,

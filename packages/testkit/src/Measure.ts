@@ -68,7 +68,7 @@ export const measure = (
   const perMessage = messages.map((m) => imagesIn(contentOf(m)))
   const images = perMessage.flat()
   return {
-    tokens: counter.request({ ...overhead, messages }).tokens,
+    tokens: counter.request({ ...overhead, messages: messages.filter(isRecord) }).tokens,
     images: images.length,
     imageBytes: images.reduce((sum, i) => sum + i.bytes, 0),
     largestImage: Math.max(0, ...images.map((i) => i.bytes)),

@@ -147,7 +147,8 @@ export const randomStrategy = (plan: StrategyPlan): Strategy =>
   strategy(plan.name, proposers[plan.temper](plan.seed))
 
 /**
- * Chains of random strategies as plans; `randomStrategy` makes each. At most `most` of them, default 4.
+ * Chains of random strategies as plans; `randomStrategy` makes each. From `least` to `most` of them,
+ * default 0 and 4.
  *
  * @example
  * ```ts
@@ -159,10 +160,15 @@ export const randomStrategy = (plan: StrategyPlan): Strategy =>
  * ```
  */
 export const strategyPlans = (
-  options: { readonly tempers?: ReadonlyArray<Temper>; readonly most?: number } = {}
+  options: {
+    readonly tempers?: ReadonlyArray<Temper>
+    readonly least?: number
+    readonly most?: number
+  } = {}
 ): fc.Arbitrary<ReadonlyArray<StrategyPlan>> =>
   fc
     .array(fc.tuple(fc.constantFrom(...(options.tempers ?? tempers)), fc.nat(1000)), {
+      minLength: options.least ?? 0,
       maxLength: options.most ?? 4,
       size: "max"
     })

@@ -33,12 +33,7 @@ describe("measure", () => {
       7,
       { role: "user", content: [null, { type: "tool_result", content: [image(1, 1)] }] }
     ]
-    expect(
-      measure(odd as never, {
-        ...estimateCounter(),
-        request: () => ({ tokens: 1, source: "counted" })
-      }).images
-    ).toBe(1)
+    expect(measure(odd as never, estimateCounter()).images).toBe(1)
   })
 })
 

@@ -24,7 +24,7 @@ export interface TiktokenOptions {
  * A counter on tiktoken, for `createMemory`: texts by the model's encoding, images by `Profile.image`, and what
  * the provider puts around both.
  *
- * tiktoken and the encoding are loaded (about 170 ms, 28 MB) by `counter.ready`, once in a process for all
+ * tiktoken and the encoding are loaded (about 170 ms, 35 MB) by `counter.ready`, once in a process for all
  * memories that use the encoding, and freed when the last one closes. Until then, and where loading fails,
  * counts are core's estimates, and `request` says so. Counts of texts equal tiktoken's own, with special
  * tokens as text; only where an unbroken run would take too long it is counted in parts, and the count is

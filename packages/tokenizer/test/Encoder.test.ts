@@ -46,6 +46,18 @@ describe("counting", async () => {
     expect(text.length).toBeGreaterThan(300_000)
     expect(count(text)).toBe(real.count(text))
   })
+  it("texts of many windows are counted as tiktoken does, wherever they are cut", () => {
+    const long = fc
+      .array(strings, { minLength: 30, maxLength: 60 })
+      .map((all) => all.join(" ").repeat(60).slice(0, 250_000))
+    fc.assert(
+      fc.property(long, (text) => {
+        const counted = count(text)
+        return counted < 0 || counted === real.count(text)
+      }),
+      { numRuns: 10, seed: 7 }
+    )
+  })
   it.each([
     ["one letter", "a".repeat(100_000), 12_500],
     ["spaces", " ".repeat(100_000), 782],

@@ -128,6 +128,11 @@ describe("OpenAI, patches", () => {
     [1600, 1601, 2882, "high"],
     [1601, 1600, 3060, "original"]
   ])
+  // Any larger square comes down to 1600 px square. (In floating point, 1659 px give 49.99999999999999 columns.)
+  check(gpt56, [
+    [1659, 1659, 3000, "high"],
+    [1708, 1708, 3000, "high"]
+  ])
   // The edge: 2048 px are 64 patches; 2049 x 33 shrinks to 2048 x 32.98, still two rows: 128, times 1.2 153.6.
   // 2112 x 33 shrinks to 2048 x 32: one row, 64, times 1.2 76.8.
   check(gpt56, [

@@ -21,16 +21,18 @@ const costOf = (item: Item): Totals => ({
   bytes: item.bytes,
   images: item.imageCount,
   imageBytes: item.imageBytes,
+  imageTokens: item.imageTokens,
   messages: item.messages.length
 })
 
-const zero: Totals = { tokens: 0, bytes: 0, images: 0, imageBytes: 0, messages: 0 }
+const zero: Totals = { tokens: 0, bytes: 0, images: 0, imageBytes: 0, imageTokens: 0, messages: 0 }
 
 export const add = (a: Totals, b: Totals): Totals => ({
   tokens: a.tokens + b.tokens,
   bytes: a.bytes + b.bytes,
   images: a.images + b.images,
   imageBytes: a.imageBytes + b.imageBytes,
+  imageTokens: a.imageTokens + b.imageTokens,
   messages: a.messages + b.messages
 })
 
@@ -39,6 +41,7 @@ export const less = (a: Totals, b: Totals): Totals => ({
   bytes: a.bytes - b.bytes,
   images: a.images - b.images,
   imageBytes: a.imageBytes - b.imageBytes,
+  imageTokens: a.imageTokens - b.imageTokens,
   messages: a.messages - b.messages
 })
 
@@ -122,6 +125,10 @@ export class Draft {
     return [...this.#folds]
       .filter(([, { item, slot }]) => this.#slots[slot] === item)
       .map(([id]) => id)
+  }
+
+  get memoCount(): number {
+    return this.#memos.size
   }
 
   memo(key: string): MemoItem | undefined {
@@ -266,6 +273,6 @@ export class Draft {
     const folds = new Map<ItemId, FoldItem>()
     for (const [id, { item, slot }] of this.#folds)
       if (this.#slots[slot] === item) folds.set(id, item)
-    return new ViewState(this.base.context, items, this.#memos, folds, this.#totals, false)
+    return new ViewState(this.base.context, items, this.#memos, folds, this.#totals)
   }
 }

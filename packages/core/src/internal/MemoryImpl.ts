@@ -4,7 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
 import type { Limits } from "../Budget.ts"
 import { resolveLimits } from "../Budget.ts"
-import type { Calibration } from "../Calibration.ts"
+import type { Calibration, Observation } from "../Calibration.ts"
 import { applyCalibration, observe, startCalibration, usageTokens } from "../Calibration.ts"
 import type { Counter } from "../Counter.ts"
 import { journalOf, Ledger, restore } from "../Ledger.ts"
@@ -14,6 +14,7 @@ import type { Profile } from "../Profile.ts"
 import type { Explanation } from "../Report.ts"
 import { StepLog } from "../StepLog.ts"
 import { Transcript } from "../Transcript.ts"
+import type { ContextOverflow } from "../VarveError.ts"
 import { MemoryClosed, StoreError } from "../VarveError.ts"
 import type { VarveEvent } from "../VarveEvent.ts"
 import { errorText } from "./box.ts"
@@ -23,11 +24,16 @@ import { Journal } from "./Journal.ts"
 import type { readOptions } from "./memoryOptions.ts"
 import { withoutImages } from "./project.ts"
 import { recallFrom } from "./recall.ts"
+import type { Tighter } from "./recovery.ts"
+import { ATTEMPTS, learned, merge, squeeze, tighten } from "./recovery.ts"
 import { follow } from "./replay.ts"
+import type { Sent } from "./Session.ts"
 import { Session } from "./Session.ts"
 import type { ViewContext, ViewState } from "./ViewState.ts"
 import { memoText, walk } from "./walk.ts"
 import type { Walked } from "./walk.ts"
+
+const NONE: Tighter = {}
 
 type Given = ReturnType<typeof readOptions>
 
@@ -43,6 +49,25 @@ export class MemoryImpl implements Memory {
   readonly #seed: ReadonlyArray<Saved> | undefined
   #session: Session
   #calibration: Calibration
+  /** Limits that a provider's errors have stated. */
+  #learned: Tighter = {}
+  /** Limits of the one request that answers an overflow. */
+  #squeezed: Tighter = NONE
+  /** The last walk and what it depended on. */
+  #settled: { readonly inputs: ReadonlyArray<unknown>; readonly walked: Walked } | undefined
+  /** What the provider reported for the last request, until its answer is known. */
+  #reported:
+    | {
+        readonly actual: number
+        readonly output: number | undefined
+        readonly last: Sent
+        readonly length: number
+      }
+    | undefined
+  #attempt: { readonly at: string | undefined; readonly count: number } = {
+    at: undefined,
+    count: 0
+  }
   #loaded = false
   #closed = false
   #replay = true
@@ -53,6 +78,7 @@ export class MemoryImpl implements Memory {
         readonly system: unknown
         readonly tools: unknown
         readonly tokens: number
+        readonly fixed: number
         readonly bytes: number
       }
     | undefined
@@ -111,6 +137,7 @@ export class MemoryImpl implements Memory {
       const now = yield* Clock.currentTimeMillis
       const session = self.#session
       const keep = session.transcript.update(messages)
+      self.#learn()
       const context = self.#context(options, now)
       const fresh = self.#replay
       self.#replay = false
@@ -129,6 +156,16 @@ export class MemoryImpl implements Memory {
         () => session.ledger.records
       )
       const dryRun = options.dryRun === true
+      const inputs = self.#inputs(context)
+      const settled = self.#settled
+      const isRepeat =
+        !dryRun && !fresh && settled?.inputs.every((input, i) => input === inputs[i]) === true
+      if (isRepeat) {
+        const { walked } = settled
+        // A host that clones gets its own objects back where nothing is edited.
+        const view = walked.overflow === undefined ? session.sent : walked.view
+        return self.#result(messages, { ...walked, view })
+      }
       const acting = dryRun ? session.rehearsal() : session
       const walked = yield* walk(acting, session.sent, session.work, {
         strategies: self.#strategies,
@@ -137,11 +174,29 @@ export class MemoryImpl implements Memory {
         dryRun
       })
       if (!dryRun) {
+        self.#settled = { inputs, walked }
         self.#sent(walked.view, now)
         yield* self.#store
       }
       return self.#result(messages, walked)
     })
+  }
+
+  /** All that a walk depends on: the same inputs give the same result, without asking anybody again. */
+  #inputs(context: ViewContext): ReadonlyArray<unknown> {
+    let arrived = 0
+    for (const fiber of this.#background) if (fiber.pollUnsafe() !== undefined) arrived++
+    return [
+      this.#session,
+      context.transcript.revision,
+      context.steps.steps,
+      this.#overhead,
+      this.#calibration,
+      this.#learned,
+      this.#squeezed,
+      context.cacheCold,
+      arrived
+    ]
   }
 
   #result<M>(messages: ReadonlyArray<M>, { view, report, overflow }: Walked): Prepared<M> {
@@ -155,14 +210,10 @@ export class MemoryImpl implements Memory {
       this.#tell({ type: "overflow", axis, limit, needed })
     }
     this.#tell({ type: "prepared", report })
-    const untouched = view.plain && this.#session.transcript.faultless
-    const blind = !this.#profile.vision && view.usage.images > 0
-    const out: ReadonlyArray<unknown> =
-      (untouched && !blind) || view.messages.length === 0
-        ? messages
-        : blind
-          ? withoutImages(view.messages)
-          : view.messages.slice()
+    const sent =
+      !this.#profile.vision && view.usage.images > 0 ? withoutImages(view.messages) : view.messages
+    const untouched = sent.length === messages.length && sent.every((m, i) => m === messages[i])
+    const out: ReadonlyArray<unknown> = untouched ? messages : sent.slice()
     return {
       messages: out as ReadonlyArray<M>,
       report,
@@ -171,30 +222,39 @@ export class MemoryImpl implements Memory {
   }
 
   #context(options: PrepareOptions, now: number): ViewContext {
-    const { system, tools } = { ...this.#given.overhead?.(), ...options }
+    const given = this.#given.overhead?.()
+    const system = options.system ?? given?.system
+    const tools = options.tools ?? given?.tools
     let overhead = this.#overhead
     if (overhead === undefined || overhead.system !== system || overhead.tools !== tools) {
-      const { tokens } = this.#counter.request({ system, tools, messages: [] })
-      overhead = this.#overhead = { system, tools, tokens, bytes: bytesOf({ system, tools }) }
+      const { tokens, fixed } = this.#counter.request({ system, tools, messages: [] })
+      overhead = this.#overhead = {
+        system,
+        tools,
+        tokens,
+        fixed,
+        bytes: bytesOf({ system, tools })
+      }
     }
     const { last, transcript, steps, ledger } = this.#session
     return {
       transcript,
       counter: this.#counter,
       profile: this.#profile,
-      limits: this.#limits,
+      limits: tighten(tighten(this.#limits, this.#learned), this.#squeezed),
       steps,
       pins: ledger.pins,
       protectLast: this.#given.protectLast,
       overheadTokens: overhead.tokens,
       overheadBytes: overhead.bytes,
+      overheadFixed: overhead.fixed,
       calibrate: this.#calibrate,
       cacheCold: last !== undefined && now - last.at > this.#profile.cache.lifetime
     }
   }
 
-  readonly #calibrate: ViewContext["calibrate"] = (estimate) => {
-    const applied = applyCalibration(this.#calibration, estimate)
+  readonly #calibrate: ViewContext["calibrate"] = (estimate, fixed) => {
+    const applied = applyCalibration(this.#calibration, estimate, fixed)
     return applied.source === "usage" ? applied : { tokens: applied.tokens, source: this.#source }
   }
 
@@ -210,10 +270,9 @@ export class MemoryImpl implements Memory {
       tokens: view.estimate,
       messages: view.totals.messages,
       estimate: view.estimate,
+      fixed: view.fixed,
       at: now
     }
-    // The guard and the reasoning pass change what is in force without passing the working view.
-    if (this.#session.work === undefined) this.#replay = true
   }
 
   get #load(): Effect.Effect<void, StoreError> {
@@ -237,6 +296,7 @@ export class MemoryImpl implements Memory {
       if (restored.calibration !== undefined) {
         self.#calibration = restored.calibration
       }
+      self.#learned = restored.limits
       self.#loaded = true
       if (self.#seed !== undefined) yield* self.#journal.replace(self.#seed)
       if (entries.length > 0) {
@@ -263,7 +323,10 @@ export class MemoryImpl implements Memory {
   }
 
   readonly #whole = (): ReadonlyArray<Saved> =>
-    journalOf(this.#session.ledger, this.#session.steps, this.#calibration)
+    journalOf(this.#session.ledger, this.#session.steps, {
+      calibration: this.#calibration,
+      limits: this.#learned
+    })
 
   /** Does something to a session that is loaded, or as soon as it is. */
   #when(act: () => void): Effect.Effect<void> {
@@ -304,10 +367,59 @@ export class MemoryImpl implements Memory {
       const actual = usageTokens(usage)
       const { last } = this.#session
       if (actual === undefined || last === undefined) return Effect.void
-      this.#calibration = observe(this.#calibration, { estimate: last.estimate, actual })
-      this.#session.journal.push({ t: "calibration", state: this.#calibration })
+      const { output } = usage
+      this.#reported = { actual, output, last, length: this.#session.transcript.length }
       return Effect.void
     })
+
+  /** Takes in what was reported, once the answer to that request is in the history. */
+  #learn(): void {
+    const reported = this.#reported
+    if (reported === undefined) return
+    this.#reported = undefined
+    const { actual, output, last, length } = reported
+    const answer = this.#session.transcript.answerAt(length)
+    this.#observe(actual, last, answer && { estimate: answer.facts.tokens, output })
+  }
+
+  #observe(actual: number, { estimate, fixed }: Sent, answer?: Observation["answer"]): void {
+    this.#calibration = observe(this.#calibration, { estimate, fixed, actual, answer })
+    this.#session.journal.push({ t: "calibration", state: this.#calibration })
+  }
+
+  readonly recover: Memory["recover"] = (error, messages, options = {}) =>
+    this.#one.withPermit(Effect.suspend(() => this.#recover(error, messages, options)))
+
+  #recover<M>(
+    error: unknown,
+    messages: ReadonlyArray<M>,
+    options: PrepareOptions
+  ): Effect.Effect<Prepared<M> | undefined, ContextOverflow | StoreError | MemoryClosed> {
+    const overflow = this.#profile.classify?.(error)
+    const { last, sent, transcript, journal } = this.#session
+    if (overflow === undefined || last === undefined || sent === undefined) {
+      return Effect.succeed(undefined)
+    }
+    const at = transcript.newest?.id
+    const attempt = this.#attempt.at === at ? this.#attempt.count : 0
+    if (attempt >= ATTEMPTS) return Effect.succeed(undefined)
+    this.#attempt = { at, count: attempt + 1 }
+    if (overflow.kind === "tokens" && overflow.actual !== undefined)
+      this.#observe(overflow.actual, last)
+    const before = { ...sent.usage, tokens: this.#calibrate(last.estimate, last.fixed).tokens }
+    const limits = learned(overflow)
+    if (Object.keys(limits).length > 0) {
+      this.#learned = merge(this.#learned, limits)
+      journal.push({ t: "limits", limits: this.#learned })
+    }
+    this.#squeezed = squeeze(overflow, before, attempt)
+    return this.#prepare(messages, options).pipe(
+      Effect.ensuring(Effect.sync(() => void (this.#squeezed = NONE))),
+      Effect.flatMap((prepared) =>
+        prepared.overflow === undefined ? Effect.succeed(prepared) : Effect.fail(prepared.overflow)
+      )
+    )
+  }
 
   readonly compose: Memory["compose"] = Effect.sync(() =>
     [...((this.#session.work ?? this.#session.sent)?.memos ?? [])].map((m) => m.text).join("\n\n")

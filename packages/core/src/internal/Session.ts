@@ -14,6 +14,7 @@ export interface Sent {
   readonly tokens: number
   readonly messages: number
   readonly estimate: number
+  readonly fixed: number
   readonly at: number
 }
 

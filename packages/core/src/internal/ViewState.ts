@@ -26,7 +26,12 @@ export interface ViewContext {
   /** Tokens and bytes of the system text and the tools. */
   readonly overheadTokens: number
   readonly overheadBytes: number
-  readonly calibrate: (estimate: number) => {
+  /** The part of the overhead's tokens that no learned ratio scales. */
+  readonly overheadFixed: number
+  readonly calibrate: (
+    estimate: number,
+    fixed: number
+  ) => {
     readonly tokens: number
     readonly source: CountSource
   }
@@ -46,6 +51,7 @@ export interface Totals {
   readonly bytes: number
   readonly images: number
   readonly imageBytes: number
+  readonly imageTokens: number
   readonly messages: number
 }
 
@@ -61,12 +67,10 @@ export const plainItem = (group: Group, counter: Counter): GroupItem => {
 /** The view that a memory works with. It never changes; a `Draft` makes the next one. */
 export class ViewState implements View {
   readonly context: ViewContext
-  readonly items: ReadonlyArray<Item>
+  readonly #items: ReadonlyArray<Item>
   readonly memoItems: ReadonlyMap<string, MemoItem>
   readonly folds: ReadonlyMap<ItemId, FoldItem>
   readonly totals: Totals
-  /** True while no edit is applied: the history stands as it came. */
-  readonly plain: boolean
   #messages: ReadonlyArray<Message> | undefined
   #images: ReadonlyArray<ImageRef> | undefined
   #results: ReadonlyArray<ResultRef> | undefined
@@ -78,15 +82,13 @@ export class ViewState implements View {
     items: ReadonlyArray<Item>,
     memoItems: ReadonlyMap<string, MemoItem>,
     folds: ReadonlyMap<ItemId, FoldItem>,
-    totals: Totals,
-    plain: boolean
+    totals: Totals
   ) {
     this.context = context
-    this.items = items
+    this.#items = items
     this.memoItems = memoItems
     this.folds = folds
     this.totals = totals
-    this.plain = plain
   }
 
   /** The history without edits. */
@@ -99,27 +101,25 @@ export class ViewState implements View {
       items.push(plainItem(group, context.counter))
       messages += group.entries.length
     }
-    const { tokens, bytes, images, imageBytes } = totals
-    return new ViewState(
-      context,
-      items,
-      new Map(),
-      new Map(),
-      { tokens, bytes, images, imageBytes, messages },
-      true
-    )
+    const { tokens, bytes, images, imageBytes, imageTokens } = totals
+    return new ViewState(context, items, new Map(), new Map(), {
+      tokens,
+      bytes,
+      images,
+      imageBytes,
+      imageTokens,
+      messages
+    })
+  }
+
+  /** Groups and folds in order. */
+  get items(): ReadonlyArray<Item> {
+    return this.#items
   }
 
   /** The same view for another request: other limits, overhead, pins. */
   with(context: ViewContext): ViewState {
-    const next = new ViewState(
-      context,
-      this.items,
-      this.memoItems,
-      this.folds,
-      this.totals,
-      this.plain
-    )
+    const next = new ViewState(context, this.items, this.memoItems, this.folds, this.totals)
     next.#messages = this.#messages
     next.#images = this.#images
     next.#results = this.#results
@@ -134,13 +134,14 @@ export class ViewState implements View {
     const { groups } = context.transcript
     const border = keep === 0 ? 0 : groups[keep - 1]!.first + groups[keep - 1]!.entries.length
     let stay = this.items.length
-    let { tokens, bytes, images, imageBytes, messages } = this.totals
+    let { tokens, bytes, images, imageBytes, imageTokens, messages } = this.totals
     while (stay > 0 && this.items[stay - 1]!.first >= border) {
       const item = this.items[--stay]!
       tokens -= item.tokens
       bytes -= item.bytes
       images -= item.imageCount
       imageBytes -= item.imageBytes
+      imageTokens -= item.imageTokens
       messages -= item.messages.length
     }
     const items = this.items.slice(0, stay)
@@ -153,10 +154,11 @@ export class ViewState implements View {
       bytes += item.bytes
       images += item.imageCount
       imageBytes += item.imageBytes
+      imageTokens += item.imageTokens
       messages += item.messages.length
     }
-    const totals = { tokens, bytes, images, imageBytes, messages }
-    const next = new ViewState(context, items, this.memoItems, this.folds, totals, this.plain)
+    const totals = { tokens, bytes, images, imageBytes, imageTokens, messages }
+    const next = new ViewState(context, items, this.memoItems, this.folds, totals)
     const dropped = this.items.length - stay
     const task = context.transcript.totals.task
     // The memos stand behind the task: as long as that stays, what was laid out before it stays too.
@@ -252,11 +254,16 @@ export class ViewState implements View {
     return this.totals.tokens + this.context.overheadTokens
   }
 
+  /** The part of the estimate that no learned ratio scales. */
+  get fixed(): number {
+    return this.totals.imageTokens + this.context.overheadFixed
+  }
+
   get usage(): Usage {
     if (this.#usage !== undefined) return this.#usage
     const { images, imageBytes, messages, bytes } = this.totals
     return (this.#usage = {
-      ...this.context.calibrate(this.estimate),
+      ...this.context.calibrate(this.estimate, this.fixed),
       images,
       imageBytes,
       requestBytes: bytes + this.context.overheadBytes,
@@ -300,6 +307,46 @@ export class ViewState implements View {
     const draft = new Draft(this)
     for (const proposal of proposals) for (const edit of proposal.edits) draft.apply(edit)
     return draft.freeze()
+  }
+}
+
+/**
+ * A view as a strategy gets it: lists of its own, copied when looked at, so that what a strategy does to
+ * them stays with it.
+ */
+export class ShownView extends ViewState {
+  readonly #source: ViewState
+  readonly #copies = new Map<string, ReadonlyArray<unknown>>()
+
+  constructor(source: ViewState) {
+    super(source.context, source.items, source.memoItems, source.folds, source.totals)
+    this.#source = source
+  }
+
+  #copy<A>(key: string, list: ReadonlyArray<A>): ReadonlyArray<A> {
+    let copy = this.#copies.get(key) as ReadonlyArray<A> | undefined
+    if (copy === undefined) this.#copies.set(key, (copy = list.slice()))
+    return copy
+  }
+
+  override get items(): ReadonlyArray<Item> {
+    return this.#copy("items", this.#source.items)
+  }
+
+  override get messages(): ReadonlyArray<Message> {
+    return this.#copy("messages", this.#source.messages)
+  }
+
+  override get images(): ReadonlyArray<ImageRef> {
+    return this.#copy("images", this.#source.images)
+  }
+
+  override get results(): ReadonlyArray<ResultRef> {
+    return this.#copy("results", this.#source.results)
+  }
+
+  override get usage(): Usage {
+    return { ...this.#source.usage }
   }
 }
 

@@ -50,6 +50,22 @@ const read = (exit: Exit.Exit<ReadonlyArray<Proposal>, unknown>): Boxed => {
   }
 }
 
+/** Waits for a strategy's answer, and lets go of it at the limit or when the request is aborted. */
+const answer = <A>(
+  fiber: Fiber.Fiber<A, unknown>,
+  name: string,
+  limit: number
+): Effect.Effect<Exit.Exit<A, unknown>> => {
+  const letGo = Effect.forkDetach(Fiber.interrupt(fiber))
+  return Fiber.await(fiber).pipe(
+    Effect.timeoutOrElse({
+      duration: limit,
+      orElse: () => Effect.as(letGo, Exit.fail(new Error(`${name} took longer than ${limit} ms`)))
+    }),
+    Effect.onInterrupt(() => letGo)
+  )
+}
+
 /**
  * Runs a strategy in its box: failure, time-out and nonsense are its own and end in the report. A strategy
  * that answers at once costs no timer.
@@ -62,23 +78,12 @@ export const runBoxed = (
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (!breaker.allows(now)) return { proposals: [], error: "left alone after failures in a row" }
-    const fiber = yield* Effect.forkChild(
+    // Detached: a strategy that can't be interrupted must not hold the request that gave up on it.
+    const fiber = yield* Effect.forkDetach(
       Effect.suspend(() => propose(view)),
       { startImmediately: true }
     )
-    const done = fiber.pollUnsafe()
-    const exit =
-      done ??
-      (yield* Fiber.await(fiber).pipe(
-        Effect.timeoutOrElse({
-          duration: limit,
-          orElse: () =>
-            Effect.as(
-              Effect.forkDetach(Fiber.interrupt(fiber)),
-              Exit.fail(new Error(`${strategy.name} took longer than ${limit} ms`))
-            )
-        })
-      ))
+    const exit = fiber.pollUnsafe() ?? (yield* answer(fiber, strategy.name, limit))
     const boxed = read(exit)
     breaker.settle(boxed.error === undefined, yield* Clock.currentTimeMillis)
     return boxed

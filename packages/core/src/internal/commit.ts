@@ -5,6 +5,7 @@ import { errorText } from "./box.ts"
 import { Draft } from "./Draft.ts"
 import { overLimits } from "./limits.ts"
 import type { Session } from "./Session.ts"
+import type { ImageRef } from "../View.ts"
 import type { ViewState } from "./ViewState.ts"
 
 /** A staged edit whose targets still stand. */
@@ -82,14 +83,29 @@ const apply = (
   return [draft.freeze(), done]
 }
 
-const fits = (view: ViewState, share: number): boolean => {
+/** Within all limits, and well within tokens and what else was over before. */
+const fits = (view: ViewState, share: number, over: ReadonlySet<string>): boolean => {
   const { usage, limits } = view
-  return overLimits(view).length === 0 && usage.tokens <= share * limits.tokens
+  const low = (axis: string, used: number, limit: number): boolean =>
+    !over.has(axis) || used <= share * limit
+  return (
+    overLimits(view).length === 0 &&
+    usage.tokens <= share * limits.tokens &&
+    low("images", usage.images, limits.images) &&
+    low("image bytes", usage.imageBytes, limits.imageBytes) &&
+    low("request bytes", usage.requestBytes, limits.requestBytes) &&
+    // Among many images edges have a limit of their own: few enough images, or none that is too large.
+    (low("px of an edge", usage.images, limits.manyImages?.over ?? Infinity) ||
+      view.images.every((i) => edgeOfImage(i) <= limits.manyImages!.maxEdge))
+  )
 }
+
+const edgeOfImage = ({ size }: ImageRef): number => Math.max(size?.width ?? 0, size?.height ?? 0)
 
 /** The cut that re-writes least and brings the view down to the low-water mark; else everything. */
 const forcedCut = (view: ViewState, staged: ReadonlyArray<Candidate>): number => {
   const cuts = [...new Set(staged.map((s) => s.position))].sort((a, b) => b - a)
+  const over = new Set(overLimits(view).map(({ axis }) => axis))
   let low = 0
   let high = cuts.length - 1
   while (low < high) {
@@ -98,7 +114,7 @@ const forcedCut = (view: ViewState, staged: ReadonlyArray<Candidate>): number =>
       view,
       staged.filter((s) => s.position >= cuts[mid]!)
     )
-    if (fits(after, LOW_WATER)) high = mid
+    if (fits(after, LOW_WATER, over)) high = mid
     else low = mid + 1
   }
   return cuts[low]!

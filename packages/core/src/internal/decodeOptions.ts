@@ -19,6 +19,9 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
         : SchemaIssue.defaultLeafHook(issue)
 })
 
+/** Under a key like these, also a misspelt one, no text is quoted: it may be a secret. */
+const SECRET = /key|token|secret|password|auth/i
+
 /**
  * Decodes the options of a strategy or a service once, when it is made. `undefined` is an empty object.
  *
@@ -54,7 +57,7 @@ export const decodeOptions = <S extends Schema.ConstraintDecoder<unknown>>(
       }
       return {
         path: at,
-        given: show(value),
+        given: typeof value === "string" && SECRET.test(at) ? "a string" : show(value),
         allowed: message.replace(/^Expected | \| undefined$/g, "")
       }
     })

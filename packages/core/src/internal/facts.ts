@@ -1,8 +1,8 @@
 import type { Counter } from "../Counter.ts"
 import { readImageSize } from "../ImageSize.ts"
 import type { ImageSize } from "../ImageSize.ts"
-import type { Block, Message } from "../Message.ts"
-import { imageOf, visitBlocks } from "../Message.ts"
+import type { Block, Message, ToolCallBlock } from "../Message.ts"
+import { blocksOf, imageOf, visitBlocks } from "../Message.ts"
 import { bytesOf } from "./bytes.ts"
 import { fingerprint } from "./hash.ts"
 
@@ -21,8 +21,12 @@ export interface Facts {
   readonly bytes: number
   readonly images: ReadonlyArray<ImageFact>
   readonly imageBytes: number
+  /** Tokens of its images: the provider's own unit, which no learned ratio scales. */
+  readonly imageTokens: number
   readonly calls: ReadonlyArray<string>
   readonly thinking: number
+  /** True where a call has no id or name, or two have one id. */
+  readonly oddCalls: boolean
 }
 
 const NONE: ReadonlyArray<never> = []
@@ -34,31 +38,64 @@ export const imageFact = (block: Block, path: string, counter: Counter): ImageFa
   return { path, size, tokens: counter.image(size, image.detail), bytes: image.data?.length ?? 0 }
 }
 
+const isCall = (block: Block): block is ToolCallBlock =>
+  block.type === "toolCall" &&
+  typeof block.id === "string" &&
+  block.id !== "" &&
+  typeof block.name === "string"
+
+/** Closes a message that we made: no strategy may write to what is sent. The host's own are the host's. */
+export const frozen = <M extends { readonly content?: unknown }>(message: M): M => {
+  Object.freeze(message.content)
+  return Object.freeze(message)
+}
+
+const mended = new WeakMap<object, object>()
+
+/** The same message without calls that can't be answered: those without id or name, and a second one of an id. */
+export const withoutOddCalls = <M extends { readonly content?: unknown }>(message: M): M => {
+  let clean = mended.get(message) as M | undefined
+  if (clean === undefined) {
+    const ids = new Set<string>()
+    const content = blocksOf(message).filter((block) => {
+      if ((block as Block | null)?.type !== "toolCall") return true
+      return isCall(block) && !ids.has(block.id) && ids.add(block.id)
+    })
+    mended.set(message, (clean = frozen({ ...message, content })))
+  }
+  return clean
+}
+
 const measure = (message: Message, print: string, counter: Counter): Facts => {
   const images: Array<ImageFact> = []
   const calls: Array<string> = []
   let thinking = 0
+  let oddCalls = false
   visitBlocks(message, (block, path) => {
     const image = imageFact(block, path, counter)
     if (image !== undefined) images.push(image)
-    else if (
-      block.type === "toolCall" &&
-      message.role === "assistant" &&
-      typeof block.id === "string"
-    )
-      calls.push(block.id)
-    else if (block.type === "thinking") thinking++
+    else if (block.type === "toolCall") {
+      if (message.role !== "assistant") return
+      if (!isCall(block) || calls.includes(block.id)) oddCalls = true
+      else calls.push(block.id)
+    } else if (block.type === "thinking") thinking++
   })
   let imageBytes = 0
-  for (const image of images) imageBytes += image.bytes
+  let imageTokens = 0
+  for (const image of images) {
+    imageBytes += image.bytes
+    imageTokens += image.tokens
+  }
   return {
     print,
     tokens: counter.message(message),
     bytes: bytesOf(message),
     images: images.length === 0 ? NONE : images,
     imageBytes,
+    imageTokens,
     calls: calls.length === 0 ? NONE : calls,
-    thinking
+    thinking,
+    oddCalls
   }
 }
 

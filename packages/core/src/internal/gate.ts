@@ -1,8 +1,11 @@
 import type { Edit, Fold, Memo, Replace } from "../Edit.ts"
 import type { Block, Message } from "../Message.ts"
-import { blockAt, isBlank, splitBlockId } from "../Message.ts"
+import { blockAt, imageOf, isBlank, splitBlockId } from "../Message.ts"
 import type { Delta, Draft } from "./Draft.ts"
 import { protectionOf } from "./protect.ts"
+
+/** Tokens that a guard may add where an image goes. */
+const WORDS = 8
 
 /** What a fold's text may cost at most, as a share of what it stands for. */
 export const FOLD_SHARE = 0.8
@@ -30,15 +33,18 @@ const blockFault = (from: Block, to: ReadonlyArray<Block>): string | undefined =
       to.length === 1 && call?.type === "toolCall" && call.id === from.id && call.name === from.name
     return same ? undefined : "a call may only be replaced by one with the same id and name"
   }
+  if (type === "thinking" && to.length > 0) return "reasoning may only be left out whole"
   for (const block of to) {
     if (typeof block !== "object" || block === null) return "not a block"
     if (block.type === "text") {
       if (!isText(block.text)) return "an empty text"
-    } else if (block.type === "image") {
-      if (typeof block.data !== "string" || block.data === "" || typeof block.mimeType !== "string")
-        return "not an image"
-      if (type === "thinking") return "reasoning may only be left out whole"
-    } else return "a block may be replaced by texts and images only"
+    } else {
+      const image = imageOf(block)
+      const isImage = (block as { readonly type?: unknown }).type === "image"
+      if (image === undefined && !isImage)
+        return "a block may be replaced by texts and images only"
+      if (!image?.data || image.mimeType === undefined) return "not an image"
+    }
   }
   return undefined
 }
@@ -110,7 +116,8 @@ const effectFault = (
   draft: Draft,
   edit: Edit,
   delta: Delta,
-  before: number
+  before: number,
+  { guard }: GateOptions
 ): string | undefined => {
   if (edit.kind === "memo") {
     const memo = draft.memo(edit.key)
@@ -118,7 +125,9 @@ const effectFault = (
       ? `${memo.tokens} tokens are over its cap of ${edit.cap}`
       : undefined
   }
-  if (delta.tokens > 0 || delta.images > 0 || delta.imageBytes > 0) return "it would grow"
+  // A few words may cost more than a tiny image that stands alone: where images are over a limit, that is the price.
+  const grows = delta.tokens > (guard && delta.images < 0 ? WORDS : 0)
+  if (grows || delta.images > 0 || delta.imageBytes > 0) return "it would grow"
   if (delta.tokens === 0 && delta.images === 0 && delta.imageBytes === 0)
     return "it would save nothing"
   if (edit.kind === "fold") {
@@ -141,25 +150,48 @@ const costBefore = (draft: Draft, edit: Edit): number => {
   return block?.type === "text" ? counter.text(block.text) : 0
 }
 
+const json = (value: unknown): unknown => {
+  const text = JSON.stringify(value)
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
+/** A copy, so that what a strategy does to its own object later does not reach the ledger. Throws on what is no JSON. */
+const copy = (edit: Edit): Edit => {
+  if (edit.kind === "replace") {
+    const to = edit.to.map((b): Block =>
+      Object.freeze(b.type === "toolCall" ? { ...b, arguments: json(b.arguments) } : { ...b })
+    )
+    return { ...edit, to: Object.freeze(to) }
+  }
+  const kept = edit.kind === "fold" ? { ...edit, items: [...edit.items] } : { ...edit }
+  return edit.data === undefined ? kept : { ...kept, data: json(edit.data) }
+}
+
 /**
  * The acceptance gate. Applies one edit to a draft if it is a good one; else leaves the draft as it was and
  * says why in a sentence.
  */
-export const accept = (draft: Draft, edit: Edit, options: GateOptions): Accepted | string => {
-  if (typeof edit !== "object" || edit === null) return "not an edit"
+export const accept = (draft: Draft, proposed: Edit, options: GateOptions): Accepted | string => {
+  if (typeof proposed !== "object" || proposed === null) return "not an edit"
   const fault =
-    edit.kind === "replace"
-      ? replaceFault(draft, edit, options)
-      : edit.kind === "fold"
-        ? foldFault(draft, edit, options)
-        : edit.kind === "memo"
-          ? memoFault(draft, edit)
+    proposed.kind === "replace"
+      ? replaceFault(draft, proposed, options)
+      : proposed.kind === "fold"
+        ? foldFault(draft, proposed, options)
+        : proposed.kind === "memo"
+          ? memoFault(draft, proposed)
           : "not an edit"
   if (fault !== undefined) return fault
+  let edit: Edit
+  try {
+    edit = copy(proposed)
+  } catch {
+    return "what it holds is not JSON"
+  }
   const before = costBefore(draft, edit)
   const applied = draft.apply(edit)
   if (typeof applied === "string") return applied
-  const bad = effectFault(draft, edit, applied.delta, before)
+  const bad = effectFault(draft, edit, applied.delta, before, options)
   if (bad !== undefined) {
     applied.undo()
     return bad

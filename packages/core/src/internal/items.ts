@@ -5,7 +5,8 @@ import { blockAt, blockId, imageOf, replaceBlocks, visitBlocks } from "../Messag
 import type { Entry, Group } from "../Transcript.ts"
 import type { ImageRef, ItemRef, ResultRef } from "../View.ts"
 import { bytesOf } from "./bytes.ts"
-import { imageFact } from "./facts.ts"
+import type { ImageFact } from "./facts.ts"
+import { frozen, imageFact } from "./facts.ts"
 
 /** The replacements of one message, by path. */
 export type Replaced = ReadonlyMap<string, Replace>
@@ -15,6 +16,7 @@ export interface Item extends ItemRef {
   readonly bytes: number
   readonly imageCount: number
   readonly imageBytes: number
+  readonly imageTokens: number
   readonly images: ReadonlyArray<ImageRef>
   readonly results: ReadonlyArray<ResultRef>
   /** Position of the last host message that it stands for. */
@@ -33,6 +35,7 @@ export class GroupItem implements Item {
   readonly bytes: number
   readonly imageCount: number
   readonly imageBytes: number
+  readonly imageTokens: number
   #members: ReadonlyArray<MessageId> | undefined
   #images: ReadonlyArray<ImageRef> | undefined
   #results: ReadonlyArray<ResultRef> | undefined
@@ -41,11 +44,12 @@ export class GroupItem implements Item {
     this.group = group
     this.replaced = replaced
     if (replaced === undefined) {
-      this.messages = group.entries.map((e) => e.message)
+      this.messages = Object.freeze(group.entries.map((e) => e.message))
       this.tokens = group.tokens
       this.bytes = group.bytes
       this.imageCount = group.images
       this.imageBytes = group.imageBytes
+      this.imageTokens = group.imageTokens
       return
     }
     let { tokens, bytes } = group
@@ -57,17 +61,18 @@ export class GroupItem implements Item {
         continue
       }
       const to = new Map([...edits].map(([path, edit]) => [path, edit.to]))
-      const message = replaceBlocks(entry.message, to)
+      const message = frozen(replaceBlocks(entry.message, to))
       messages.push(message)
       tokens += counter.message(message) - entry.facts.tokens
       bytes += bytesOf(message) - entry.facts.bytes
     }
-    this.messages = messages
+    this.messages = Object.freeze(messages)
     this.tokens = tokens
     this.bytes = bytes
     this.#images = imagesOf(this, counter)
     this.imageCount = this.#images.length
     this.imageBytes = this.#images.reduce((sum, image) => sum + image.bytes, 0)
+    this.imageTokens = this.#images.reduce((sum, image) => sum + image.tokens, 0)
   }
 
   get id(): ItemId {
@@ -102,21 +107,19 @@ export class GroupItem implements Item {
 
 const imagesOf = (item: GroupItem, counter: Counter | undefined): ReadonlyArray<ImageRef> => {
   const images: Array<ImageRef> = []
+  let ordinal = item.group.upTo.images - item.group.images
   for (const entry of item.group.entries) {
     const replaced = item.replaced?.get(entry.id)
     for (const fact of entry.facts.images) {
+      ordinal++
       const edit = replacementAt(replaced, fact.path)
       if (edit === undefined) {
         const block = blockAt(entry.message, fact.path)
-        images.push(imageRef(item, entry, fact.path, 0, block, fact.size, fact.tokens, fact.bytes))
+        images.push(imageRef(item, entry, fact, ordinal, 0, block))
       } else if (edit[0] === fact.path && counter !== undefined) {
         for (const block of edit[1].to) {
           const made = imageFact(block, fact.path, counter)
-          if (made !== undefined) {
-            images.push(
-              imageRef(item, entry, fact.path, 1, block, made.size, made.tokens, made.bytes)
-            )
-          }
+          if (made !== undefined) images.push(imageRef(item, entry, made, ordinal, 1, block))
         }
       }
     }
@@ -140,12 +143,10 @@ export const replacementAt = (
 const imageRef = (
   item: GroupItem,
   entry: Entry,
-  path: string,
+  { path, size, tokens, bytes }: ImageFact,
+  ordinal: number,
   rank: 0 | 1,
-  block: Block | undefined,
-  size: ImageRef["size"],
-  tokens: number,
-  bytes: number
+  block: Block | undefined
 ): ImageRef => {
   const image = block === undefined ? undefined : imageOf(block)
   const { message } = entry
@@ -153,7 +154,9 @@ const imageRef = (
     block: blockId(entry.id, path),
     message: entry.id,
     item: item.id,
+    ordinal,
     rank,
+    shown: block,
     data: image?.data,
     mimeType: image?.mimeType,
     size,
@@ -191,11 +194,14 @@ const resultsOf = (item: GroupItem): ReadonlyArray<ResultRef> => {
 }
 
 /** A text of ours as a message; takes the time of what it stands for, since some hosts ask for one. */
-export const textMessage = (text: string, like: Message | undefined): Message => {
+export const textMessage = (text: string, like: Message | undefined): Message =>
+  frozen(ours(text, like))
+
+const ours = (text: string, like: Message | undefined): Message => {
   const timestamp = (like as { timestamp?: unknown } | undefined)?.timestamp
   return {
     role: "user",
-    content: [{ type: "text", text }],
+    content: [Object.freeze({ type: "text", text })],
     ...(typeof timestamp === "number" ? { timestamp } : {})
   }
 }
@@ -212,6 +218,7 @@ export class FoldItem implements Item {
   readonly bytes: number
   readonly imageCount = 0
   readonly imageBytes = 0
+  readonly imageTokens = 0
   readonly images = NONE
   readonly results = NONE
   readonly closed = true
@@ -221,7 +228,7 @@ export class FoldItem implements Item {
     this.first = Math.min(...items.map((i) => i.first))
     this.last = Math.max(...items.map((i) => i.last))
     this.members = items.flatMap((i) => i.members)
-    this.messages = edit.text === null ? NONE : [textMessage(edit.text, like)]
+    this.messages = edit.text === null ? NONE : Object.freeze([textMessage(edit.text, like)])
     this.tokens = this.messages.reduce((sum, m) => sum + counter.message(m), 0)
     this.bytes = this.messages.reduce((sum, m) => sum + bytesOf(m), 0)
   }

@@ -32,24 +32,30 @@ const imageOver = (
   check: (axis: string, needed: number, limit: number) => void
 ): void => {
   const { manyImages } = limits
-  const single = [limits.maxEdge, limits.bytesPerImage, limits.imagesPerMessage].some(
-    Number.isFinite
-  )
+  const single = [
+    limits.maxEdge,
+    limits.maxPixels,
+    limits.bytesPerImage,
+    limits.imagesPerMessage
+  ].some(Number.isFinite)
   if (!single && manyImages === undefined) return
   const edgeLimit = edgeOf(limits, view.usage.images)
   let edge = 0
+  let pixels = 0
   let bytes = 0
   let message = ""
   let inMessage = 0
   let most = 0
   for (const image of view.images) {
     edge = Math.max(edge, image.size?.width ?? 0, image.size?.height ?? 0)
+    pixels = Math.max(pixels, (image.size?.width ?? 0) * (image.size?.height ?? 0))
     bytes = Math.max(bytes, image.bytes)
     inMessage = image.message === message ? inMessage + 1 : 1
     message = image.message
     most = Math.max(most, inMessage)
   }
   check("px of an edge", edge, edgeLimit)
+  check("pixels of one image", pixels, limits.maxPixels)
   check("bytes of one image", bytes, limits.bytesPerImage)
   check("images in one message", most, limits.imagesPerMessage)
 }

@@ -61,9 +61,12 @@ const from = (message: Message): string => {
 
 /**
  * Messages as material for a summary: texts, tool calls with their arguments, images as placeholders with
- * their size. Reasoning is left out, and so is base64 wherever it stands.
+ * their size. Reasoning is left out, and so is base64 wherever it stands, and what `redact` takes out.
  */
-export const materialOf = (messages: ReadonlyArray<Message>): Array<Material> => {
+export const materialOf = (
+  messages: ReadonlyArray<Message>,
+  redact: (text: string) => string = (text) => text
+): Array<Material> => {
   const material: Array<Material> = []
   for (const message of messages) {
     const parts: Array<string> = []
@@ -71,7 +74,7 @@ export const materialOf = (messages: ReadonlyArray<Message>): Array<Material> =>
     if (typeof content === "string") parts.push(withoutBase64(content))
     else visitBlocks(message, (block) => parts.push(blockText(block)))
     const text = parts.filter((part) => part.trim() !== "").join("\n")
-    if (text !== "") material.push({ from: from(message), text })
+    if (text !== "") material.push({ from: from(message), text: redact(text) })
   }
   return material
 }

@@ -11,7 +11,7 @@ import { flatten } from "../Pipeline.ts"
 import type { ProfileData } from "../Profile.ts"
 import { defaultProfile, Profile } from "../Profile.ts"
 import type { Store } from "../Store.ts"
-import { memoryStore } from "../Store.ts"
+import { noStore } from "../Store.ts"
 import type { ConfigIssue } from "../VarveError.ts"
 import { ConfigError, show } from "../VarveError.ts"
 import type { VarveEvent } from "../VarveEvent.ts"
@@ -27,7 +27,7 @@ export interface MemoryOptions {
   readonly counter?: Counter | CounterMaker
   /** When staged edits come into force; default `Commit.whenItPays()`. */
   readonly commit?: CommitRule
-  /** Default: the process's memory. */
+  /** Where the session is saved, as in `fileStore("./memory")`; default: nowhere, it ends with the process. */
   readonly store?: Store
   /** Name of the agent, for the store; default `agent`. */
   readonly agent?: string
@@ -38,7 +38,7 @@ export interface MemoryOptions {
   readonly onEvent?: (event: VarveEvent) => void
   /** How many groups at the end are softly protected; default 2. */
   readonly protectLast?: number
-  /** Longest that a request waits for one strategy, ms; default 60 000. */
+  /** Longest that a request waits for one strategy, ms; default 90 000: more than a summary's own time-out. */
   readonly strategyTimeout?: number
 }
 
@@ -95,7 +95,7 @@ export const readOptions = (options: MemoryOptions) => {
     overhead,
     onEvent,
     protectLast = 2,
-    strategyTimeout = 60_000
+    strategyTimeout = 90_000
   } = options
   check(isFunction(commit), "commit", commit, "a commit rule, as in Commit.whenItPays()")
   check(isFunction(overhead), "overhead", overhead, "a function")
@@ -123,7 +123,7 @@ export const readOptions = (options: MemoryOptions) => {
   const budget = part(() => decodeOptions(Budget, options.budget, "budget")) ?? {}
   const profile = options.profile ?? defaultProfile
   part(() => {
-    const { classify: _, ...data } = profile
+    const { classify: _, warning: __, ...data } = profile
     return decodeOptions(Profile, data satisfies ProfileData, "profile")
   })
   const agent = part(() => decodeOptions(Name, options.agent ?? "agent", "agent"))
@@ -135,7 +135,7 @@ export const readOptions = (options: MemoryOptions) => {
     profile,
     counter: counter ?? estimateCounter(),
     commit: commit ?? whenItPays(),
-    store: store ?? memoryStore(),
+    store: store ?? noStore,
     key: `${agent}/${session}`,
     overhead,
     onEvent,

@@ -98,6 +98,9 @@ export const take = (
       }
     }
   }
+  const reasons: Record<string, number> = {}
+  for (const { reason, edits } of accepted)
+    reasons[reason] = (reasons[reason] ?? 0) + edits.length
   const count = accepted.reduce((sum, a) => sum + a.edits.length, 0)
   return {
     view,
@@ -108,6 +111,7 @@ export const take = (
       proposed,
       accepted: count,
       refused,
+      reasons,
       saved: before.estimate - view.estimate,
       ms,
       ...(error === undefined ? {} : { error })

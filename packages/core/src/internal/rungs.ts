@@ -21,16 +21,25 @@ const TIGHT = 40
 const levelOf = (view: ViewState, id: string): "hard" | "soft" | undefined =>
   protectionOf(view.context, id)?.level
 
-/** The card that stands for an image. */
-export const card = (view: ViewState, image: ImageRef, reason: string): Edit =>
-  EditOf.replace(image.block, imageCard(image, view, reason))
+/** The steps down for one image: a card; nothing, where a card costs more than the image;
+ * a few words, where nothing else would stand in its message. */
+export const imageSteps = (
+  view: ViewState,
+  image: ImageRef,
+  reason: string
+): ReadonlyArray<Edit> => [
+  EditOf.replace(image.block, imageCard(image, view, reason)),
+  EditOf.replace(image.block, []),
+  EditOf.replace(image.block, "[image left out]")
+]
 
-/** Cards for the images that nothing protects, oldest first. */
-export function* oldImages(view: ViewState): Generator<Edit> {
-  for (const image of view.images) {
-    if (levelOf(view, image.block) === undefined) yield card(view, image, "over the limit")
-  }
-}
+/** The images that nothing protects, oldest first. */
+export const oldImages = (view: ViewState): ReadonlyArray<ImageRef> =>
+  view.images.filter((image) => levelOf(view, image.block) === undefined)
+
+/** The images that only a guard may touch, the newest last. */
+export const softImages = (view: ViewState): ReadonlyArray<ImageRef> =>
+  view.images.filter((image) => levelOf(view, image.block) === "soft")
 
 interface Site {
   readonly message: Message
@@ -103,6 +112,8 @@ interface Left {
   readonly calls: Readonly<Record<string, number>>
 }
 
+const isNote = (item: Item): boolean => (item.data as Left | undefined)?.of === "hard-limit"
+
 /** Adds what an item stands for to what has left. */
 const addLeft = (left: Left, item: Item): Left => {
   const data = item.data as Left | undefined
@@ -137,9 +148,12 @@ export function* groupsOut(
   draft: Draft,
   enough: (totals: Totals) => boolean
 ): Generator<Edit> {
-  const free = view.items.filter(
+  const open = view.items.filter(
     (i) => levelOf(view, i.id) === undefined && i.closed && i.members.length > 0
   )
+  // A summary carries more in its tokens than what it stands behind would: it goes after all groups.
+  const isSummary = (i: Item) => i.kind === "fold" && i.messages.length > 0 && !isNote(i)
+  const free = [...open.filter((i) => !isSummary(i)), ...open.filter(isSummary)]
   const out: Array<Item> = []
   let left: Left = { of: "hard-limit", messages: 0, calls: {} }
   let { totals } = draft
@@ -153,6 +167,7 @@ export function* groupsOut(
       bytes: item.bytes,
       images: item.imageCount,
       imageBytes: item.imageBytes,
+      imageTokens: item.imageTokens,
       messages: item.messages.length
     })
     const text = note(left)
@@ -175,7 +190,7 @@ export function* groupsOut(
 
 /**
  * What is softly protected, least needed first: older parts of the last groups, then results that the model
- * has not seen, the newest user message, the newest screenshot; at the very end whole groups.
+ * has not seen and the newest user message, all to head and tail; then long arguments.
  */
 export function* softRungs(view: ViewState, draft: Draft, limit: number): Generator<Edit> {
   const { counter } = view
@@ -194,21 +209,24 @@ export function* softRungs(view: ViewState, draft: Draft, limit: number): Genera
   for (const item of view.items) {
     for (const { block, id } of sites(draft, item, 1)) {
       if (block.type === "toolCall" && isSoft(id)) {
-        yield EditOf.replace(id, { ...block, arguments: clipArguments(block.arguments, 40) }, 2)
+        yield EditOf.replace(id, { ...block, arguments: clipArguments(block.arguments, 40) }, 1)
       }
     }
   }
-  for (const image of view.images) {
-    if (isSoft(image.block)) yield card(view, image, "over the limit")
-  }
-  // From here on nothing but what is hard-protected is sure to stay.
+}
+
+/**
+ * When all that was not enough: whole groups, then what is left of those that must stay. From here on
+ * nothing but what is hard-protected is sure to stay.
+ */
+export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
+  const isSoft = (id: string) => levelOf(view, id) !== "hard"
   for (const item of view.items) {
     const basis = item.members.at(-1)
-    if (
-      basis !== undefined &&
-      draft.item(item.id) !== undefined &&
-      levelOf(view, item.id) !== "hard"
-    ) {
+    const now = draft.item(item.id)
+    if (basis === undefined || now === undefined || levelOf(view, item.id) === "hard") continue
+    // A request is never empty: the last message that there is stays, however short.
+    if (draft.totals.messages - draft.memoCount > now.messages.length) {
       yield EditOf.fold([item.id], null, basis)
     }
   }
@@ -224,4 +242,11 @@ export function* softRungs(view: ViewState, draft: Draft, limit: number): Genera
     }
   }
   for (const memo of view.memos) yield EditOf.memo(memo.key, null, { cap: 1 })
+  // Of a request that is one step alone, a note of it can stay where the step itself can't.
+  for (const item of view.items) {
+    const basis = item.members.at(-1)
+    if (basis === undefined || levelOf(view, item.id) === "hard") continue
+    const left = addLeft({ of: "hard-limit", messages: 0, calls: {} }, item)
+    if (draft.item(item.id) !== undefined) yield EditOf.fold([item.id], note(left), basis, left)
+  }
 }

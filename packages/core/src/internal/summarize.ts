@@ -24,18 +24,20 @@ const fit = (
 
 /**
  * Asks a summarizer and checks what comes back. Whatever it does (throws, hangs, can't be interrupted, gives
- * nonsense), this ends within `timeout` ms with a checked summary or a `SummaryError`.
+ * nonsense), this ends within `timeout` ms with a checked summary or a `SummaryError`. `keep` is what must
+ * stand in it, where that is less than what was asked for.
  */
 export const summarize = (
   summarizer: Summarizer,
   request: SummaryRequest,
   timeout: number,
-  options: SummaryCheckOptions
+  options: SummaryCheckOptions,
+  keep: ReadonlyArray<string> = request.keep
 ): Effect.Effect<SummaryResult, SummaryError> =>
   Effect.gen(function* () {
     // Detached, since a fiber waits for its children when it ends, and this one may not let itself be ended.
     const fiber = yield* Effect.forkDetach(
-      Effect.suspend(() => summarizer(request)),
+      Effect.suspend(() => summarizer({ ...request, timeout })),
       { startImmediately: true }
     )
     const stop = Effect.forkDetach(Fiber.interrupt(fiber))
@@ -54,7 +56,8 @@ export const summarize = (
         }),
         Effect.onInterrupt(() => stop)
       ))
-    if (exit._tag === "Success") return yield* Effect.fromResult(fit(request, exit.value, options))
+    if (exit._tag === "Success")
+      return yield* Effect.fromResult(fit({ ...request, keep }, exit.value, options))
     const error = Cause.squash(exit.cause)
     return yield* Effect.fail(
       isVarveError(error) && error._tag === "SummaryError"

@@ -16,6 +16,7 @@ import { protectionOf } from "./protect.ts"
 import { reasoningBehind } from "./reasoning.ts"
 import type { Session } from "./Session.ts"
 import type { ViewState } from "./ViewState.ts"
+import { ShownView } from "./ViewState.ts"
 
 /** What a walk is given besides the session. */
 export interface WalkOptions {
@@ -55,7 +56,7 @@ export const walk = Effect.fnUntraced(function* (
     if (started.strategy.guard === true) continue
     const { name } = started.strategy
     const at = yield* Clock.currentTimeMillis
-    const boxed = yield* runBoxed(started, work, options.strategyTimeout)
+    const boxed = yield* runBoxed(started, new ShownView(work), options.strategyTimeout)
     const outcome = take(name, boxed, work, false, (yield* Clock.currentTimeMillis) - at)
     for (const { reason, edits } of outcome.accepted) session.stage(name, reason, edits)
     work = session.work = outcome.view
@@ -70,7 +71,10 @@ export const walk = Effect.fnUntraced(function* (
   const { transcript } = session
   const { context } = settled.view
   const { totals } = transcript
-  const before = context.calibrate(totals.tokens + context.overheadTokens)
+  const before = context.calibrate(
+    totals.tokens + context.overheadTokens,
+    totals.imageTokens + context.overheadFixed
+  )
   const over = overLimits(settled.view)
   return {
     view: settled.view,
@@ -132,7 +136,7 @@ const guard = Effect.fnUntraced(function* (
   for (const started of guards) {
     const { name } = started.strategy
     const at = yield* Clock.currentTimeMillis
-    const boxed = yield* runBoxed(started, view, options.strategyTimeout)
+    const boxed = yield* runBoxed(started, new ShownView(view), options.strategyTimeout)
     const outcome = take(name, boxed, view, true, (yield* Clock.currentTimeMillis) - at)
     view = outcome.view
     reports.push(outcome.report)

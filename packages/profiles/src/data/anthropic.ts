@@ -8,7 +8,7 @@ const standard: ImageRule = { rule: "claude", patch: 28, maxEdge: 1568, maxToken
 const large = { window: 1_000_000, output: 128_000 }
 
 /** 4.6: the large window with the older tokenizer and images. */
-const large46 = { ...large, image: standard, ratio: 1.3 }
+const large46 = { ...large, image: standard, ratio: 1.2 }
 
 /** Up to 4.5: 200 000 tokens, and with them 100 images instead of 600. */
 const small = {
@@ -16,7 +16,7 @@ const small = {
   output: 64_000,
   limits: { images: 100 },
   image: standard,
-  ratio: 1.3
+  ratio: 1.2
 }
 
 /** Reasoning is signed over all that stands before it. The API has a mode that drops what no longer fits. */
@@ -32,7 +32,7 @@ export const anthropic: ProviderFacts = {
   names: /^claude/,
   source:
     "platform.claude.com/docs: vision, prompt-caching, preserved-thinking, token-counting; " +
-    "windows and prices: table of @earendil-works/pi-ai 1.6.0 (2026-11-20); ratio measured on two logs of 4.5 models",
+    "windows and prices: table of @earendil-works/pi-ai 1.6.0 (2026-11-20); ratio measured on logs of 4.5 models, with what stands around messages counted apart",
   date: "2026-11-29",
   vision: true,
   image: highResolution,
@@ -55,7 +55,7 @@ export const anthropic: ProviderFacts = {
   reasoning: "none",
   startsWithUser: true,
   encoding: "o200k_base",
-  ratio: 1.7,
+  ratio: 1.6,
   models: {
     "claude-fable-5.2": {
       ...large,

@@ -51,6 +51,7 @@ export const google: ProviderFacts = {
   reasoning: "none",
   startsWithUser: true,
   encoding: "o200k_base",
+  ratio: 1.1,
   models: {
     "gemini-4-argon": v4(prices(2, 10, 0.1), 32_768),
     "gemini-4-carbon": v4(prices(2, 10, 0.1), 32_768),

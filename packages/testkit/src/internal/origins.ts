@@ -40,9 +40,10 @@ const sameFrame = (a: Loose, b: Loose): boolean => {
   )
 }
 
-const shares = (a: unknown, b: unknown): boolean => {
+/** How many blocks two messages have in common, as objects. */
+const shared = (a: unknown, b: unknown): number => {
   const blocks = new Set(contentOf(a).filter(isRecord))
-  return contentOf(b).some((block) => isRecord(block) && blocks.has(block))
+  return contentOf(b).filter((block) => isRecord(block) && blocks.has(block)).length
 }
 
 const isOurText = (message: Loose): boolean => {
@@ -83,7 +84,7 @@ const isEditOf = (from: unknown, to: Loose): boolean =>
   isRecord(from) &&
   sameFrame(from, to) &&
   derives(from, to) &&
-  (to["role"] !== "user" || shares(from, to) || !isOurText(to))
+  (to["role"] !== "user" || shared(from, to) > 0 || !isOurText(to))
 
 /** Where each object of a list stands, ascending. */
 const placesOf = (list: ReadonlyArray<unknown>): ReadonlyMap<unknown, ReadonlyArray<number>> => {
@@ -122,8 +123,14 @@ export const originsOf = (
     }
     if (!isRecord(message)) return { kind: "unknown", why: "it is no message" }
     const behind = input.slice(last + 1, before[k])
-    const sharing = behind.findIndex((from) => shares(from, message) && isEditOf(from, message))
-    const found = sharing < 0 ? behind.findIndex((from) => isEditOf(from, message)) : sharing
+    // Of equal messages, the one that it has most of: hosts may use one block in two messages.
+    let found = -1
+    let most = -1
+    behind.forEach((from, i) => {
+      if (!isEditOf(from, message)) return
+      const common = shared(from, message)
+      if (common > most) [found, most] = [i, common]
+    })
     if (found >= 0) {
       last += 1 + found
       return { kind: "edited", index: last }
@@ -151,6 +158,7 @@ export const editFault = (from: Message, to: Message): string | undefined => {
   const calls = (blocks: ReadonlyArray<unknown>) =>
     blocks.flatMap((b) => (isRecord(b) && b["type"] === "toolCall" ? [b["id"]] : []))
   const left = calls(contentOf(to))
-  const asked = calls(before).filter((id) => left.includes(id))
+  // An id that a message calls twice can only be answered once: its first call counts.
+  const asked = [...new Set(calls(before))].filter((id) => left.includes(id))
   return isDeepStrictEqual(left, asked) ? undefined : "its calls stand in another order"
 }

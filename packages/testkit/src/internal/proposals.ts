@@ -8,7 +8,7 @@ import { below, chance } from "./chance.ts"
 const free = (view: View, id: string) => view.protection(id) === undefined
 
 /** Blocks of the view's groups as [id, block, item]; ids of messages are the item's members in order. */
-export const blocksIn = (view: View): ReadonlyArray<readonly [string, Block, ItemRef]> =>
+const blocksIn = (view: View): ReadonlyArray<readonly [string, Block, ItemRef]> =>
   view.groups.flatMap((item) => {
     const found: Array<readonly [string, Block, ItemRef]> = []
     item.messages.forEach((message, i) => {

@@ -57,6 +57,7 @@ export const counterOn = (
     estimates++
     return -1 - tokens
   }
+  const settled = () => failed || ref.encoder() !== undefined
   const load = () =>
     ref.load().catch((cause: unknown) => {
       failed = true
@@ -78,7 +79,7 @@ export const counterOn = (
       : {}),
     source: choice.own ? "counted" : "estimated",
     estimates: () => estimates,
-    settled: () => failed || ref.encoder() !== undefined,
-    ready: Effect.promise(load)
+    settled,
+    ready: Effect.suspend(() => (settled() ? Effect.void : Effect.promise(load)))
   })
 }

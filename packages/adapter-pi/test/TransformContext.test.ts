@@ -1,0 +1,436 @@
+import { createMemory, hardLimit, stepMemory, strategy } from "@varve/core"
+import type { VarveEvent } from "@varve/core"
+import { estimateCounter } from "@varve/core/Counter"
+import type { Message } from "@varve/core/Message"
+import type { Store } from "@varve/core/Store"
+import { checkValidity } from "@varve/core/Validity"
+import { StoreError } from "@varve/core/VarveError"
+import { screenshots } from "@varve/strategy-screenshot-prune"
+import { deepFreeze } from "@varve/testkit/Freeze"
+import { garbage } from "@varve/testkit/Garbage"
+import { pngBase64 } from "@varve/testkit/Png"
+import { randomStrategy, strategyPlans } from "@varve/testkit/Strategies"
+import * as Effect from "effect/Effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { attach } from "../src/Attach.ts"
+import type { PiMemory } from "../src/PiAgent.ts"
+import { createTransformContext } from "../src/TransformContext.ts"
+import type { Answer, Tool } from "./hosts.ts"
+import { hosts, inTranscript, said } from "./hosts.ts"
+
+const title = "[Step memory:"
+const click: Tool = { name: "click", execute: () => [{ type: "text", text: "clicked" }] }
+const call = (n: number): Answer => ({ calls: [{ name: "click", args: { n } }] })
+const user = (content: string) => ({ role: "user", content, timestamp: 1 })
+
+describe("the hook", () => {
+  it("never rejects and never changes what it is given, whatever the history and the strategies", async () => {
+    let edited = 0
+    await fc.assert(
+      fc.asyncProperty(
+        garbage(),
+        strategyPlans({ most: 3 }),
+        fc.constantFrom(100, 400, 5000),
+        async (history, plans, tokens) => {
+          const memory = createMemory({
+            pipeline: [plans.map(randomStrategy), hardLimit()],
+            budget: { tokens }
+          })
+          const hook = createTransformContext(memory)
+          for (const length of [Math.ceil(history.length / 2), history.length]) {
+            const given = deepFreeze(history.slice(0, length)) as Array<Message>
+            const sent = await hook(given)
+            if (sent !== given) edited++
+            if (sent.length > 0 && sent !== given) expect(checkValidity(sent)).toEqual([])
+          }
+          await memory.close()
+        }
+      ),
+      { numRuns: 150, seed: 1 }
+    )
+    expect(edited).toBeGreaterThan(100)
+  }, 30_000)
+
+  it("gives the same array where nothing is to be changed", async () => {
+    const hook = createTransformContext(createMemory({}))
+    const messages = deepFreeze([user("Hello.")]) as Array<Message>
+    expect(await hook(messages)).toBe(messages)
+  })
+
+  it("knows a history again that its host clones for every request", async () => {
+    const shots = Array.from({ length: 12 }, (_, n) => [
+      {
+        role: "assistant",
+        content: [{ type: "toolCall", id: `c${n}`, name: "look", arguments: {} }],
+        stopReason: "toolUse",
+        timestamp: n
+      },
+      {
+        role: "toolResult",
+        toolCallId: `c${n}`,
+        toolName: "look",
+        content: [{ type: "image", data: pngBase64(1280, 720, n), mimeType: "image/png" }],
+        isError: false,
+        timestamp: n
+      }
+    ]).flat()
+    const history = [user("Look around."), ...shots]
+    const memory = createMemory({
+      pipeline: [screenshots({ keep: 2 }), hardLimit()],
+      budget: { images: 4 }
+    })
+    const hook = createTransformContext(memory)
+    let before: Array<unknown> = []
+    for (let n = 1; n <= history.length; n += 2) {
+      const sent = await hook(structuredClone(history.slice(0, n)))
+      const images = JSON.stringify(sent).split('"image/png"').length - 1
+      expect(images).toBeLessThanOrEqual(4)
+      if (images > 1 && images < 4 && n > 12) expect(sent.slice(0, -2)).toEqual(before)
+      before = sent
+    }
+    expect(memory.explain().filter(({ state }) => state === "in force").length).toBeGreaterThan(6)
+  })
+
+  it("with an aborted signal gives the history back at once", async () => {
+    const memory = createMemory({})
+    const messages = [user("Hello.")]
+    let asked = 0
+    const fake: PiMemory = {
+      ...memory,
+      prepare: () => {
+        asked++
+        return Promise.reject(new Error("asked"))
+      }
+    }
+    expect(await createTransformContext(fake)(messages, AbortSignal.abort())).toBe(messages)
+    expect(asked).toBe(0)
+  })
+
+  it("lets go of a strategy that hangs as soon as the run is aborted", async () => {
+    const control = new AbortController()
+    const hanging = strategy("hanging", () => {
+      queueMicrotask(() => control.abort())
+      return new Promise<never>(() => {})
+    })
+    const hook = createTransformContext(createMemory({ pipeline: [hanging, hardLimit()] }))
+    const messages = [user("Hello.")]
+    expect(await hook(messages, control.signal)).toBe(messages)
+  })
+
+  it("counts sections and tools of system messages as they hold in the end, but not twice", async () => {
+    const events: Array<VarveEvent> = []
+    const memory = createMemory({ onEvent: (event) => events.push(event) })
+    const hook = createTransformContext(memory)
+    const tool = (name: string) => ({
+      name,
+      description: "words ".repeat(100),
+      parameters: { type: "object" }
+    })
+    const head = {
+      role: "system",
+      content: "Base.",
+      sections: { a: "alpha ".repeat(500), b: "beta ".repeat(500) },
+      toolsAdded: [tool("x"), tool("y")],
+      timestamp: 0
+    }
+    const later = {
+      role: "system",
+      content: "",
+      sections: { b: null },
+      toolsRemoved: [{ name: "x" }],
+      timestamp: 1
+    }
+    const tokens = async (...messages: ReadonlyArray<unknown>) => {
+      await hook(messages.slice())
+      const last = events.at(-1)
+      return last?.type === "prepared" ? last.report.after.tokens : 0
+    }
+    const plain = await tokens({ ...head, sections: {}, toolsAdded: [] }, user("Hi."))
+    const all = await tokens(head, user("Hi."))
+    expect(all - plain).toBeGreaterThan(1200)
+    expect(all - plain).toBeLessThan(1500)
+    const less = await tokens(head, user("Hi."), later)
+    expect(less - plain).toBeGreaterThan(600)
+    expect(less - plain).toBeLessThan(750)
+  })
+})
+
+describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) => {
+  it("never changes pi's array or its messages, and sends the same objects", async () => {
+    const { agent, requests } = host.make({
+      tools: [click],
+      answer: (_r, n) => (n < 12 ? { text: "words ".repeat(60), ...call(n) } : { text: "Done." })
+    })
+    attach(
+      agent,
+      createMemory({ pipeline: [stepMemory(), hardLimit()], budget: { tokens: 700 } })
+    )
+    const hook = agent.transformContext!
+    let changed = 0
+    agent.transformContext = async (messages, signal) => {
+      const before = messages.slice()
+      const sent = await hook(messages, signal)
+      expect(messages).toHaveLength(before.length)
+      expect(messages.every((m, i) => m === before[i])).toBe(true)
+      if (sent !== messages) changed++
+      return sent
+    }
+    // The messages themselves are deep-frozen as soon as pi is done with them.
+    await agent.prompt("Click twelve times.")
+    expect(agent.state.errorMessage).toBeUndefined()
+    expect(changed).toBeGreaterThan(8)
+    const own = new Set<unknown>(agent.state.messages)
+    const strangers = requests.at(-1)!.messages.filter((m) => !own.has(m))
+    // What isn't pi's own object is the memory and what stands for what was left out.
+    for (const message of strangers) expect(said(message)).toMatch(/^\[/)
+    expect(requests.at(-1)!.messages.length - strangers.length).toBeGreaterThan(3)
+  })
+
+  it("messages of roles that it doesn't know stay where they are", async () => {
+    const shell = (n: number) => ({ role: "bashExecution", command: `ls ${n}`, timestamp: n })
+    const { agent, requests } = host.make({
+      tools: [click],
+      messages: [user("Earlier task."), shell(1)],
+      convert: ({ command }) => user(`ran ${command}`),
+      answer: (_r, n) => {
+        if (n === 1) agent.steer(shell(2))
+        return n < 8 ? { text: "words ".repeat(80), ...call(n) } : { text: "Done." }
+      }
+    })
+    attach(
+      agent,
+      createMemory({ pipeline: [stepMemory(), hardLimit()], budget: { tokens: 900 } })
+    )
+    await agent.prompt("Click.")
+    expect(agent.state.errorMessage).toBeUndefined()
+    const { messages } = requests.at(-1)!
+    const texts = messages.map(said)
+    expect(texts.filter((text) => text.startsWith("ran "))).toEqual(["ran ls 1", "ran ls 2"])
+    const at = texts.indexOf("Earlier task.")
+    expect(texts[at + 1]).toContain(title)
+    expect(texts[at + 2]).toBe("ran ls 1")
+    expect(checkValidity(messages)).toEqual([])
+  })
+
+  it("never puts the memory between a call and its results", async () => {
+    const { agent, requests } = host.make({
+      tools: [click],
+      // A history that begins with a call, as after a cut by the host.
+      messages: [],
+      answer: (_r, n) =>
+        n < 6
+          ? { calls: [0, 1, 2].map((i) => ({ name: "click", args: { n, i } })) }
+          : { text: "Done." }
+    })
+    attach(agent, createMemory({ pipeline: [stepMemory(), hardLimit()] }))
+    await agent.prompt("Click.")
+    for (const { messages } of requests.slice(1)) {
+      const at = messages.findIndex((m) => said(m).startsWith(title))
+      expect(at).toBeGreaterThan(0)
+      expect(messages[at]!.role).toBe("user")
+      expect(messages[at - 1]!.role).toBe("user")
+      expect(messages[at + 1]!.role).toBe("assistant")
+      expect(checkValidity(messages, { startsWithUser: true })).toEqual([])
+    }
+  })
+
+  describe("a run goes on to its end", () => {
+    const play = async (
+      memory: PiMemory,
+      options: { readonly during?: (n: number) => unknown; readonly text?: string } = {}
+    ) => {
+      const run = host.make({
+        tools: [click],
+        answer: async (_r, n) => {
+          await options.during?.(n)
+          return n < 6 ? { text: options.text ?? "I click.", ...call(n) } : { text: "Done." }
+        }
+      })
+      attach(run.agent, memory)
+      await run.agent.prompt("Click six times.")
+      expect(run.agent.state.errorMessage).toBeUndefined()
+      expect(run.requests).toHaveLength(7)
+      expect(run.agent.state.messages.at(-1).stopReason).toBe("stop")
+      for (const { messages } of run.requests) expect(checkValidity(messages)).toEqual([])
+      return run.requests
+    }
+
+    it("where the memory is closed in the middle of it: the last view stands, with what came since", async () => {
+      const events: Array<VarveEvent> = []
+      const memory = createMemory({
+        pipeline: [stepMemory(), hardLimit()],
+        budget: { tokens: 700 },
+        onEvent: (event) => events.push(event)
+      })
+      const requests = await play(memory, {
+        text: "words ".repeat(120),
+        during: (n) => (n === 4 ? memory.close() : undefined)
+      })
+      const texts = (n: number) => requests[n]!.messages.map(said)
+      expect(texts(4).join("\n")).toContain("left out to fit the limit")
+      expect(texts(6).slice(0, texts(4).length)).toEqual(texts(4))
+      expect(texts(6).length).toBe(texts(4).length + 4)
+      expect(events.filter(({ type }) => type === "failed").length).toBeGreaterThan(0)
+    })
+
+    it("where the store can't be read or written", async () => {
+      const failure = (key: string) => Effect.fail(new StoreError("read", key, "The disk is gone."))
+      const broken: Store = { load: failure, append: failure, replace: failure }
+      const events: Array<VarveEvent> = []
+      await play(
+        createMemory({ store: broken, onEvent: (event) => events.push(event) })
+      )
+      expect(events.filter(({ type }) => type === "failed")).toHaveLength(7)
+
+      const throwing = (): never => {
+        throw new Error("The store threw.")
+      }
+      await play(createMemory({ store: { load: throwing, append: throwing, replace: throwing } }))
+      const readOnly: Store = {
+        load: () => Effect.succeed({ entries: [] }),
+        append: failure,
+        replace: failure
+      }
+      const requests = await play(
+        createMemory({ store: readOnly, pipeline: [stepMemory(), hardLimit()] })
+      )
+      expect(requests.at(-1)!.messages.some((m) => said(m).startsWith(title))).toBe(true)
+    })
+
+    it("where strategies throw, reject, propose nonsense or write to what they see", async () => {
+      const hostile = [
+        strategy("throws", () => {
+          throw new Error("no")
+        }),
+        strategy("rejects", () => Promise.reject(new Error("no"))),
+        strategy("nonsense", () => [{ kind: "replace" }, null, 7] as never),
+        strategy("writes", (view) => {
+          ;(view.messages as Array<unknown>).length = 0
+          return []
+        })
+      ]
+      const requests = await play(createMemory({ pipeline: [...hostile, stepMemory(), hardLimit()] }))
+      expect(requests.at(-1)!.messages.some((m) => said(m).startsWith(title))).toBe(true)
+    })
+
+    it("where a listener of the memory throws", async () => {
+      await play(
+        createMemory({
+          onEvent: () => {
+            throw new Error("a listener that throws")
+          }
+        })
+      )
+    })
+
+    it("where what stands for a memory breaks every promise", async () => {
+      const fail = (): never => {
+        throw new Error("broken")
+      }
+      const broken: PiMemory = {
+        prepare: fail,
+        transformContext: () => Promise.reject(new Error("broken")),
+        steps: { begin: fail, finish: fail },
+        usage: fail
+      }
+      const requests = await play(broken)
+      expect(requests.at(-1)!.messages.filter(({ role }) => role === "toolResult")).toHaveLength(6)
+    })
+
+    it("where what can't be cut is over the limit: the smallest valid view, and an overflow event", async () => {
+      const events: Array<VarveEvent> = []
+      const memory = createMemory({
+        pipeline: [hardLimit()],
+        budget: { tokens: 60 },
+        onEvent: (event) => events.push(event)
+      })
+      const requests = await play(memory, { text: "words ".repeat(200) })
+      const overflow = events.find(({ type }) => type === "overflow")
+      expect(overflow).toMatchObject({ axis: "tokens", limit: 60 })
+      expect(said(requests.at(-1)!.messages.find(({ role }) => role === "user"))).toBe(
+        "Click six times."
+      )
+      const counter = estimateCounter()
+      expect(counter.request({ messages: requests.at(-1)!.messages }).tokens).toBeLessThan(600)
+    })
+  })
+})
+
+describe(inTranscript.name, () => {
+  const memory = () =>
+    createMemory({ pipeline: [stepMemory(), hardLimit()], budget: { tokens: 900 } })
+
+  it("the system message is the first, with its sections and tools, and later ones stay in place", async () => {
+    const head = {
+      role: "system",
+      content: "You work a screen.",
+      sections: { house: "<house>Be brief.</house>", gone: "<gone/>" },
+      timestamp: 0
+    }
+    const { agent, requests } = inTranscript.make({
+      tools: [click],
+      messages: [head],
+      answer: (_r, n) => {
+        if (n === 2) {
+          agent.steer({
+            role: "system",
+            content: "From now on be careful.",
+            sections: { gone: null },
+            timestamp: 5
+          })
+        }
+        return n < 10 ? { text: "words ".repeat(80), ...call(n) } : { text: "Done." }
+      }
+    })
+    attach(agent, memory())
+    await agent.prompt("Click.")
+    expect(agent.state.errorMessage).toBeUndefined()
+    for (const { messages, system, tools } of requests) {
+      expect(messages[0]).toEqual(head)
+      expect(system).toContain("<house>Be brief.</house>")
+      expect(tools).toEqual(["click"])
+    }
+    const last = requests.at(-1)!
+    expect(last.system).toBe(
+      "You work a screen.\n\nFrom now on be careful.\n\n<house>Be brief.</house>"
+    )
+    const roles = last.messages.map(({ role }) => role)
+    expect(roles.filter((role) => role === "system")).toHaveLength(3)
+    expect(said(last.messages[roles.indexOf("user") + 1])).toContain(title)
+    expect(checkValidity(last.messages, { startsWithUser: true })).toEqual([])
+    expect(last.messages.some((m) => said(m).includes("left out to fit the limit"))).toBe(true)
+  })
+
+  it("a context that prepareRequest replaces is taken as it comes", async () => {
+    const { agent, requests } = inTranscript.make({
+      tools: [click],
+      prepareRequest: ({ context }) => ({
+        context: { ...context, messages: structuredClone(context.messages) }
+      }),
+      answer: (_r, n) => (n < 10 ? { text: "words ".repeat(80), ...call(n) } : { text: "Done." })
+    })
+    attach(agent, memory())
+    await agent.prompt("Click.")
+    expect(agent.state.errorMessage).toBeUndefined()
+    expect(requests).toHaveLength(11)
+    const counter = estimateCounter()
+    for (const { messages } of requests) {
+      expect(checkValidity(messages, { startsWithUser: true })).toEqual([])
+      expect(counter.request({ messages }).tokens).toBeLessThanOrEqual(900)
+    }
+    expect(requests.at(-1)!.messages.some((m) => said(m).startsWith(title))).toBe(true)
+  })
+
+  it("calls that a cut-off answer left undone are failed steps", async () => {
+    const { agent, requests } = inTranscript.make({
+      tools: [click],
+      answer: (_r, n) => (n === 0 ? { ...call(0), stopReason: "length" } : { text: "Done." })
+    })
+    attach(agent, memory())
+    await agent.prompt("Click.")
+    expect(requests[1]!.messages.map(said).find((text) => text.startsWith(title))).toContain(
+      "step 1: failed"
+    )
+  })
+})
