@@ -98,7 +98,6 @@ export const attach = <M>(
     if (!on) return
     on = false
     unsubscribe()
-    recorder.end()
     attached.delete(memory)
     attached.delete(agent)
     // Whoever has set another hook since then keeps it.

@@ -235,7 +235,7 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
       }
       const { agent, requests } = host.make({
         tools: [hanging, click],
-        answer: (request, n) =>
+        answer: (_, n) =>
           n === 0 ? calls({ name: "hang", args: {} }, { name: "click", args: {} }) : { text: "Yes." }
       })
       attach(agent, memory)
@@ -266,6 +266,19 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
       expect(usages).toHaveLength(1)
       expect(usages[0]!.input).toBeGreaterThan(0)
     })
+  })
+
+  it("takes no usage of a request that the memory did not prepare", async () => {
+    const { memory, usages } = spied()
+    const { agent } = host.make({ answer: answers() })
+    attach(agent, memory)
+    const hook = agent.transformContext
+    agent.transformContext = undefined
+    await agent.prompt("One.")
+    expect(usages).toEqual([])
+    agent.transformContext = hook
+    await agent.prompt("Two.")
+    expect(usages).toHaveLength(1)
   })
 
   it("usage that the provider reports is what the next request is counted by", async () => {
@@ -368,7 +381,8 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
         transformContext: async (messages) => {
           seen.push(messages.length)
           const extra = { role: "user", content: "It is raining. ".repeat(1000), timestamp: 1 }
-          return [...messages.slice(0, -1), extra, ...messages.slice(-1)]
+          const at = messages.findIndex(({ role }) => role === "assistant")
+          return at < 0 ? messages : messages.toSpliced(at, 0, extra)
         }
       })
       attach(agent, memory)
@@ -377,8 +391,8 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
       expect(seen).toHaveLength(2)
       const texts = requests[1]!.messages.map(said)
       expect(texts.at(-1)).toBe("How is the weather?")
-      expect(texts.join("\n")).toContain("It is raining.")
-      expect(texts.join("\n").length).toBeLessThan(6000)
+      expect(texts.join("\n")).toContain("1 earlier messages were left out to fit the limit")
+      expect(texts.join("\n")).not.toContain("It is raining.")
       expect(events.some(({ type }) => type === "overflow")).toBe(false)
     })
 

@@ -51,7 +51,8 @@ const countOf = (staged: ReadonlyArray<Staged>, view: View): number => {
     else if (edit.kind === "fold") others++
   }
   if (blocks.size === 0) return others
-  for (const { block, rank } of [...view.images, ...view.results]) if (rank === 1) blocks.delete(block)
+  for (const { block, rank } of [...view.images, ...view.results])
+    if (rank === 1) blocks.delete(block)
   return others + blocks.size
 }
 
@@ -65,7 +66,7 @@ const countOf = (staged: ReadonlyArray<Staged>, view: View): number => {
  * ```ts
  * import * as Commit from "@varve/core/Commit"
  *
- * typeof Commit.batched({ size: 5 }) // => "function"
+ * console.log(typeof Commit.batched({ size: 5 })) // => function
  * ```
  */
 export const batched = (options: { readonly size: number }): CommitRule => {
@@ -102,7 +103,7 @@ export const batched = (options: { readonly size: number }): CommitRule => {
  * ```ts
  * import * as Commit from "@varve/core/Commit"
  *
- * typeof Commit.whenItPays({ expectedRequests: 40 }) // => "function"
+ * console.log(typeof Commit.whenItPays({ expectedRequests: 40 })) // => function
  * ```
  */
 export const whenItPays = (options: { readonly expectedRequests?: number } = {}): CommitRule => {

@@ -94,7 +94,7 @@ const json = (text: (s: string) => number, value: unknown): number => {
  * import { makeCounter } from "@varve/core/Counter"
  *
  * const words = makeCounter({ name: "words", text: (s) => s.split(" ").length, image: () => 1000, perMessage: 0 })
- * words.message({ role: "user", content: "one two three" }) // => 3
+ * console.log(words.message({ role: "user", content: "one two three" })) // => 3
  * ```
  */
 export const makeCounter = (parts: CounterParts): Counter => {

@@ -61,7 +61,7 @@ const toBlocks = (to: string | Block | ReadonlyArray<Block>): ReadonlyArray<Bloc
  * ```ts
  * import * as Edit from "@varve/core/Edit"
  *
- * Edit.replace("a1/0", "[debug output removed]").rank // => 2
+ * console.log(Edit.replace("a1/0", "[debug output removed]").rank) // => 2
  * ```
  */
 export const replace = (

@@ -196,13 +196,13 @@ const guard = (view: ViewState, lowWater: number): ReadonlyArray<Edit> => {
  * ```ts
  * import { hardLimit } from "@varve/core/HardLimit"
  *
- * hardLimit({ lowWater: 0.8 }).name // => "hard-limit"
+ * console.log(hardLimit({ lowWater: 0.8 }).name) // => hardLimit
  * ```
  */
 export const hardLimit = (options: HardLimitOptions = {}): Strategy => {
   const { lowWater = 0.7 } = decodeOptions(Options, options, "hardLimit")
   return make(
-    "hard-limit",
+    "hardLimit",
     Effect.succeed((view: View) =>
       Effect.sync(() =>
         view instanceof ViewState

@@ -16,7 +16,7 @@ import type { ItemRef, View } from "./View.ts"
  * import { lift } from "@varve/core/Lift"
  *
  * const lastTen = lift("last-ten", (messages) => messages.slice(-10))
- * lastTen.name // => "last-ten"
+ * console.log(lastTen.name) // => last-ten
  * ```
  */
 export const lift = (

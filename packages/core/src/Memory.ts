@@ -113,7 +113,7 @@ export interface Memory {
  *     return messages.length
  *   })
  * )
- * await Effect.runPromise(program) // => 1
+ * console.log(await Effect.runPromise(program)) // => 1
  * ```
  */
 export const make = Effect.fnUntraced(function* (

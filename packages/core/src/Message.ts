@@ -150,7 +150,7 @@ const fromData = (data: string, mime: unknown): ImageData => ({
  * import { imageOf, withImage } from "@varve/core/Message"
  *
  * const block = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "low" } }
- * imageOf(withImage(block, { data: "BBBB", mimeType: "image/webp" }))?.mimeType // => "image/webp"
+ * console.log(imageOf(withImage(block, { data: "BBBB", mimeType: "image/webp" }))?.mimeType) // => image/webp
  * ```
  */
 export const withImage = (

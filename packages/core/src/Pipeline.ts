@@ -24,7 +24,7 @@ const isStrategy = (u: unknown): u is Strategy =>
  * import { hardLimit } from "@varve/core/HardLimit"
  * import * as Pipeline from "@varve/core/Pipeline"
  *
- * Pipeline.flatten([[hardLimit()], false]).length // => 1
+ * console.log(Pipeline.flatten([[hardLimit()], false]).length) // => 1
  * ```
  */
 export const flatten = (input: PipelineInput, path = "pipeline"): ReadonlyArray<Strategy> => {

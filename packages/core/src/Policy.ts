@@ -51,7 +51,7 @@ export const inOrder = (name: string, ...strategies: ReadonlyArray<Strategy>): S
  * import * as Policy from "@varve/core/Policy"
  * import * as Trigger from "@varve/core/Trigger"
  *
- * Policy.when(Trigger.share(0.8), conversationSummary()).name // => "conversation-summary"
+ * console.log(Policy.when(Trigger.share(0.8), conversationSummary()).name) // => conversationSummary
  * ```
  */
 export const when = (trigger: Trigger, strategy: Strategy): Strategy =>

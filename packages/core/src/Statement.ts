@@ -1,4 +1,4 @@
-import { ERROR, NAMED_ERROR, short } from "./internal/statements.ts"
+import { ends, ERROR, LINE_BREAK, NAMED_ERROR, short } from "./internal/statements.ts"
 
 /** What a sentence is to the one who has to remember it. */
 export type StatementKind = "constraint" | "decision" | "error" | "outcome"
@@ -32,7 +32,7 @@ const DECISION = {
 }
 
 const OUTCOME =
-  /\b(?:done|fixed|finished|complete[ds]?|completed|succeed(?:ed|s)|success(?:ful(?:ly)?)?|pass(?:ed|es)|works?(?: now)?|created|updated|added|removed|renamed|saved|sent|found|implemented|resolved|ready|published|installed|merged)\b|erledigt|fertig|behoben|hecho|listo|terminé|corrigé|pronto|готово|исправлен|完成|已经|修复|成功|できました|完了|완료|성공/iu
+  /\b(?:done|fixed|finished|completed?|succeed(?:ed|s)|success(?:ful(?:ly)?)?|pass(?:ed|es)|works?(?: now)?|created|updated|added|removed|renamed|saved|sent|found|implemented|resolved|ready|published|installed|merged)\b|erledigt|fertig|behoben|hecho|listo|terminé|corrigé|pronto|готово|исправлен|完成|已经|修复|成功|できました|完了|완료|성공/iu
 
 let segmenter: Intl.Segmenter | undefined
 
@@ -50,11 +50,7 @@ let segmenter: Intl.Segmenter | undefined
  */
 export function* sentencesOf(text: string): Generator<string> {
   segmenter ??= new Intl.Segmenter("en", { granularity: "sentence" })
-  const read =
-    text.length <= LOOKED_AT
-      ? text
-      : text.slice(0, LOOKED_AT / 2) + "\n" + text.slice(-LOOKED_AT / 2)
-  for (const line of read.split(/[\n\r\v\f\u0085\u2028\u2029]+/)) {
+  for (const line of ends(text, LOOKED_AT).split(LINE_BREAK)) {
     for (const { segment } of segmenter.segment(line)) {
       const sentence = segment.replace(/^\s*(?:[-*•+>]\s+|\d+[.)]\s+)?/, "").trim()
       if (sentence !== "") yield short(sentence, LONGEST)

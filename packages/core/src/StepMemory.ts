@@ -161,7 +161,7 @@ const start = (options: StepMemoryOptions): Propose => {
             layers,
             saved.summary,
             line,
-            { summary, recent, pending: share * most * 0.25 },
+            { failed: Math.floor(40 * share), summary, recent, pending: share * most * 0.25 },
             count
           )
         },

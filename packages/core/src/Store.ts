@@ -33,7 +33,7 @@ export interface Store {
  * const store = memoryStore()
  * await Effect.runPromise(store.append("agent/session", [{ t: "varve", version: 1 }]))
  * const { entries } = await Effect.runPromise(store.load("agent/session"))
- * entries.length // => 1
+ * console.log(entries.length) // => 1
  * ```
  */
 export const memoryStore = (): Store => {

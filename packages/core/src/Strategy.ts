@@ -58,7 +58,7 @@ const toProposals = (
  *     .filter((r) => r.toolName === "debug")
  *     .map((r) => Edit.replace(r.block, "[debug output removed]"))
  * )
- * mine.name // => "drop-debug-output"
+ * console.log(mine.name) // => drop-debug-output
  * ```
  */
 export const strategy = (

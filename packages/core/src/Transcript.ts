@@ -91,6 +91,17 @@ interface Loose {
 const isMessage = (u: unknown): u is Loose =>
   typeof u === "object" && u !== null && typeof (u as Loose).role === "string"
 
+/** Stands at the front where a provider wants a user's message there and the history has none. */
+export const OPENER: Message & Loose = frozen({
+  role: "user",
+  content: [
+    Object.freeze({
+      type: "text",
+      text: "[The beginning of this conversation is not shown.]"
+    } as const)
+  ]
+})
+
 /** One message of a group while it is put together. */
 interface Part {
   readonly message: Loose
@@ -112,8 +123,11 @@ export class Transcript {
   readonly #facts: FactsCache
   readonly #noResult = new WeakMap<object, Map<string, Loose>>()
 
-  constructor(counter: Counter) {
+  readonly #startsWithUser: boolean
+
+  constructor(counter: Counter, startsWithUser = false) {
     this.#facts = new FactsCache(counter)
+    this.#startsWithUser = startsWithUser
   }
 
   /** Goes up with every change of what the history says; clones of the same messages say the same. */
@@ -333,6 +347,12 @@ export class Transcript {
     to: number,
     repairs: ReadonlyArray<Repair>
   ): void {
+    const { requests: answers, turns: prompts } = this.totals
+    const isFirst = answers === 0 && prompts === 0 && parts[0]?.message.role === "assistant"
+    if (this.#startsWithUser && isFirst && this.groups.at(-1)?.entries[0]?.message !== OPENER) {
+      const what = "the first message is not a user's; a note stands before it"
+      this.#add([{ message: OPENER, at: -1 }], [], from, from, [{ at: from, what }])
+    }
     const index = this.groups.length
     const last = this.groups.at(-1)
     const first = last === undefined ? 0 : last.first + last.entries.length
@@ -366,7 +386,7 @@ export class Transcript {
       imageBytes += facts.imageBytes
       imageTokens += facts.imageTokens
       if (message.role === "assistant") requests++
-      if (message.role === "user") {
+      if (message.role === "user" && message !== OPENER) {
         turns++
         newestUser = id
         if (task < 0) task = index

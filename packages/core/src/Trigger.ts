@@ -62,7 +62,7 @@ export const cacheCold: Trigger = (view) => view.cacheCold
  * import * as Trigger from "@varve/core/Trigger"
  *
  * const busy = Trigger.and(Trigger.share(0.6), Trigger.not(Trigger.images(3)))
- * typeof busy // => "function"
+ * console.log(typeof busy) // => function
  * ```
  */
 export const and =

@@ -65,7 +65,7 @@ export interface PlainMemory {
  *
  * const memory = createMemory({ pipeline: [hardLimit()], budget: { tokens: 50_000 } })
  * const { messages } = await memory.prepare([{ role: "user", content: "Hello" }])
- * messages.length // => 1
+ * console.log(messages.length) // => 1
  * await memory.close()
  * ```
  */

@@ -50,6 +50,15 @@ describe("decodeOptions", () => {
     ])
   })
 
+  it("quotes no text under a name that may be a secret's", () => {
+    const Keys = Schema.Struct({ apiKey: Schema.optional(Schema.Int) })
+    expect(issues(Keys, { apiKey: "sk-1", apikey: "sk-2", targetTokens: 5 })).toMatchObject([
+      { path: "made.apikey", given: "a string" },
+      { path: "made.targetTokens", given: "5" },
+      { path: "made.apiKey", given: "a string" }
+    ])
+  })
+
   it("refuses unknown keys and lists the known ones", () => {
     expect(issues(Options, { kep: 3 })).toEqual([
       {

@@ -87,6 +87,15 @@ describe("a failed call", () => {
     expect(of("x ".repeat(5000)).message.length).toBeLessThan(240)
   })
 
+  it("tells nothing where a redaction fails", () => {
+    const redact = () => {
+      throw new Error("the password is hunter2")
+    }
+    expect(failure(new Error("hunter2 is wrong"), redact).message).toBe(
+      "The model failed: without a word why"
+    )
+  })
+
   it("never throws, whatever was thrown", () => {
     fc.assert(
       fc.property(fc.anything(), (thrown) => {

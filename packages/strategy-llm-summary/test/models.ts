@@ -2,10 +2,14 @@ import type { SummaryRequest } from "@varve/core/Summarizer"
 import { estimateTokens } from "@varve/core/Estimate"
 import type { Complete, ModelAnswer, ModelRequest } from "@varve/strategy-llm-summary"
 
+const facts = Array.from({ length: 40 }, (_, i) => `Guest ${i * 7919} comes at ${i * 37}.`).join(
+  " "
+)
+
 /** A request for a summary, with what matters to a test. */
 export const request = (given: Partial<SummaryRequest> = {}): SummaryRequest => ({
   previous: undefined,
-  material: [{ from: "user", text: "Book a table for two at the harbour. ".repeat(20) }],
+  material: [{ from: "user", text: `Book a table for two at the harbour. ${facts}` }],
   keep: [],
   targetTokens: 100,
   count: estimateTokens,

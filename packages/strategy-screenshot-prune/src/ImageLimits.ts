@@ -72,11 +72,7 @@ export const planLimits = (
   const down = (state: State, limit: string, edge: number): void =>
     state.scalable ? copy(state, limit, edge) : card(state, limit)
   /** Cards, oldest first, until so few are left. */
-  const fewer = (
-    most: number,
-    limit: string,
-    among: (s: State) => boolean = () => true
-  ): void => {
+  const fewer = (most: number, limit: string, among: (s: State) => boolean = () => true): void => {
     let left = alive.filter(among).length
     for (const state of alive.filter((s) => among(s) && !s.image.fixed)) {
       if (left <= most) return
@@ -92,7 +88,8 @@ export const planLimits = (
     const pixels = image.width * image.height
     const shrunk =
       pixels > maxPixels ? Math.floor(state.edge * Math.sqrt(maxPixels / pixels)) : Infinity
-    if (state.edge > maxEdge) down(state, count(maxEdge, "px", "of an edge"), Math.min(maxEdge, shrunk))
+    if (state.edge > maxEdge)
+      down(state, count(maxEdge, "px", "of an edge"), Math.min(maxEdge, shrunk))
     else if (pixels > maxPixels) down(state, count(maxPixels, "px", "of an image"), shrunk)
     else if (state.bytes > bytesPerImage) {
       down(state, count(bytesPerImage, "bytes", "of an image"), state.edge)
@@ -102,13 +99,18 @@ export const planLimits = (
 
   const { imagesPerMessage = Infinity, images: most = Infinity } = limits
   for (const message of crowded(alive, imagesPerMessage)) {
-    fewer(imagesPerMessage, images1(imagesPerMessage, "in a message"), (s) => s.image.message === message)
+    fewer(
+      imagesPerMessage,
+      images1(imagesPerMessage, "in a message"),
+      (s) => s.image.message === message
+    )
   }
   if (alive.length > most) fewer(low(most), images1(most, "in a request"))
 
   const { manyImages: many } = limits
   if (many !== undefined && alive.length > many.over) {
-    const limit = `${many.maxEdge} px of an edge among more than ${count(many.over, "images", "")}`.trim()
+    const limit =
+      `${many.maxEdge} px of an edge among more than ${count(many.over, "images", "")}`.trim()
     const large = alive.filter((s) => s.edge > many.maxEdge)
     const stuck = large.filter((s) => !s.scalable)
     const spare = alive.length - many.over
@@ -142,7 +144,8 @@ export const planLimits = (
 
 const count = (n: number, unit: string, of: string): string => `${n} ${unit} ${of}`
 
-const images1 = (n: number, where: string): string => `${n} ${n === 1 ? "image" : "images"} ${where}`
+const images1 = (n: number, where: string): string =>
+  `${n} ${n === 1 ? "image" : "images"} ${where}`
 
 /** The messages that hold more images than are allowed. */
 const crowded = (alive: ReadonlyArray<State>, most: number): ReadonlyArray<string> => {

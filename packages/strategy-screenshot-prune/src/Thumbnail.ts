@@ -40,9 +40,7 @@ export interface Scaling {
 export const scalingOf = (from: Pixels, to: Pixels): Scaling => ({
   from,
   to,
-  scale: Number(
-    (Math.max(to.width, to.height) / Math.max(from.width, from.height)).toPrecision(4)
-  )
+  scale: Number((Math.max(to.width, to.height) / Math.max(from.width, from.height)).toPrecision(4))
 })
 
 /** A scaling in words, as a reason has it: `1280x720 to 512x288 px, scale 0.4`. */

@@ -1,1 +1,6 @@
-export { screenshots, type ScreenshotsOptions } from "./Screenshots.ts"
+export * from "./ImageLimits.ts"
+export * from "./NearIdentical.ts"
+export * from "./Placeholder.ts"
+export * from "./RescaleCurrent.ts"
+export * from "./Screenshots.ts"
+export * from "./Thumbnail.ts"

@@ -26,6 +26,8 @@ export type SummaryOutcome =
   | "garbage"
   /** An exception that nobody typed. */
   | "throwing"
+  /** A good answer, 20 ms late. */
+  | "slow"
   /** No answer, ever. */
   | "hanging"
 
@@ -74,6 +76,7 @@ const answers: Readonly<Record<SummaryOutcome, Answer>> = {
   refusing: () => Effect.fail(new SummaryError("failed", "invalid key")),
   garbage: () => Effect.succeed({ text: { summary: ["x"] } } as unknown as SummaryResult),
   throwing: () => Effect.die(new Error("the summarizer threw")),
+  slow: (r) => Effect.delay(answers.good(r), 20),
   hanging: () => Effect.never
 }
 

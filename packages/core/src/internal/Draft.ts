@@ -25,6 +25,16 @@ const costOf = (item: Item): Totals => ({
   messages: item.messages.length
 })
 
+/** How far down the ladder a replacement is: thumbnail or clip, card, the words that something was left out, nothing. */
+const depthOf = ({ rank, to }: Replace): number => {
+  if (to.length === 0) return 4
+  const [only] = to
+  return to.length === 1 && only?.type === "text" && only.text === LEFT_OUT ? 3 : rank
+}
+
+/** All that is left of a text where nothing else fits. */
+export const LEFT_OUT = "[left out]"
+
 const zero: Totals = { tokens: 0, bytes: 0, images: 0, imageBytes: 0, imageTokens: 0, messages: 0 }
 
 export const add = (a: Totals, b: Totals): Totals => ({
@@ -192,9 +202,7 @@ export class Draft {
     const replaced = item.replaced?.get(id)
     const current = replacementAt(replaced, path)
     if (current !== undefined && current[0] !== path) return "the block around it is replaced"
-    // Nothing at all is the bottom of the ladder, below a card.
-    const down = edit.to.length === 0 ? 3 : edit.rank
-    if (current !== undefined && (current[1].to.length === 0 ? 3 : current[1].rank) >= down) {
+    if (current !== undefined && depthOf(current[1]) >= depthOf(edit)) {
       return "already at this rank or beyond"
     }
     const next = new Map(item.replaced)

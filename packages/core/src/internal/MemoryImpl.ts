@@ -102,7 +102,11 @@ export class MemoryImpl implements Memory {
   }
 
   #fresh(): Session {
-    return new Session(new Transcript(this.#counter), new StepLog(), new Ledger())
+    return new Session(
+      new Transcript(this.#counter, this.#given.profile.startsWithUser),
+      new StepLog(),
+      new Ledger()
+    )
   }
 
   get #profile(): Profile {
@@ -160,11 +164,11 @@ export class MemoryImpl implements Memory {
       const settled = self.#settled
       const isRepeat =
         !dryRun && !fresh && settled?.inputs.every((input, i) => input === inputs[i]) === true
-      if (isRepeat) {
+      // A host that clones gets its own objects back; a view that was made for one request has none of them.
+      const isOwn = settled?.walked.overflow === undefined
+      if (isRepeat && (isOwn || keep === session.transcript.groups.length)) {
         const { walked } = settled
-        // A host that clones gets its own objects back where nothing is edited.
-        const view = walked.overflow === undefined ? session.sent : walked.view
-        return self.#result(messages, { ...walked, view })
+        return self.#result(messages, isOwn ? { ...walked, view: session.sent } : walked)
       }
       const acting = dryRun ? session.rehearsal() : session
       const walked = yield* walk(acting, session.sent, session.work, {

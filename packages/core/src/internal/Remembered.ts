@@ -4,7 +4,7 @@ import type { Anchor, Fact, FactKind, Registry } from "../Registry.ts"
 import { pathOf, readAnchors } from "./anchors.ts"
 import { withoutBase64 } from "./material.ts"
 import { sentencesOf, statementKind } from "../Statement.ts"
-import { errorLine, replaces, saysError, short, wordsOf } from "./statements.ts"
+import { ends, errorLine, LINE_BREAK, replaces, saysError, short, wordsOf } from "./statements.ts"
 
 /** How many facts of a kind are kept, the newest. */
 const FACTS: Readonly<Record<FactKind, number>> = {
@@ -156,10 +156,17 @@ export class Remembered {
     // "Go on" is none.
     if (wordsOf(said).size > 1 && said.length > 11)
       this.#fact("request", said.toLowerCase(), said, at)
-    for (const sentence of sentencesOf(text)) {
-      const kind = statementKind(sentence, "user")
-      if (kind === "constraint") this.#fact(kind, sentence.toLowerCase(), sentence, at)
-      else if (kind === "decision") this.#decide(sentence, at)
+    // Of "Never do these:" the list below it is the greater part.
+    let list = false
+    for (const line of ends(text, 65_536).split(LINE_BREAK)) {
+      list &&= /^\s*(?:[-*•+]|\d+[.)])\s|^\s*$/.test(line)
+      for (const sentence of sentencesOf(line)) {
+        const kind = list ? "constraint" : statementKind(sentence, "user")
+        if (kind === "constraint") {
+          this.#fact(kind, sentence.toLowerCase(), sentence, at)
+          list ||= /[:：]$/.test(sentence)
+        } else if (kind === "decision") this.#decide(sentence, at)
+      }
     }
   }
 

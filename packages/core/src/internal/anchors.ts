@@ -1,3 +1,5 @@
+import { ends } from "./statements.ts"
+
 /**
  * Anchors: what a text names and an agent may have to write again, letter for letter. Read in one pass over
  * words of bounded length, so that no input takes more than linear time.
@@ -144,20 +146,17 @@ const visitName = (name: string, found: OnAnchor): void => {
 
 /** Reads the anchors of a text. Keys, passwords and access tokens are passed over. */
 export const readAnchors = (text: string, found: OnAnchor): void => {
-  const parts =
-    text.length <= LOOKED_AT ? [text] : [text.slice(0, LOOKED_AT / 2), text.slice(-LOOKED_AT / 2)]
-  for (const given of parts) {
-    const part = given.includes("\\")
-      ? given.replace(ESCAPE, (match) => (match[0] === "\\" ? " " : match))
-      : given
-    let label: string | undefined
-    for (const [word] of part.matchAll(WORD)) {
-      if (word.length > LONGEST) continue
-      const inside = CJK.test(word) && !ROOTED.test(word) && !word.includes("://")
-      for (const piece of inside ? word.split(/[^\p{ASCII}]+/u) : [word]) {
-        if (piece.length > 1) visitWord(piece, label, found)
-        label = piece === "" ? label : trimmed(piece)
-      }
+  const given = ends(text, LOOKED_AT)
+  const read = given.includes("\\")
+    ? given.replace(ESCAPE, (match) => (match[0] === "\\" ? " " : match))
+    : given
+  let label: string | undefined
+  for (const [word] of read.matchAll(WORD)) {
+    if (word.length > LONGEST) continue
+    const inside = CJK.test(word) && !ROOTED.test(word) && !word.includes("://")
+    for (const piece of inside ? word.split(/[^\p{ASCII}]+/u) : [word]) {
+      if (piece.length > 1) visitWord(piece, label, found)
+      label = trimmed(piece) || label
     }
   }
 }

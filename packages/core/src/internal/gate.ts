@@ -41,8 +41,7 @@ const blockFault = (from: Block, to: ReadonlyArray<Block>): string | undefined =
     } else {
       const image = imageOf(block)
       const isImage = (block as { readonly type?: unknown }).type === "image"
-      if (image === undefined && !isImage)
-        return "a block may be replaced by texts and images only"
+      if (image === undefined && !isImage) return "a block may be replaced by texts and images only"
       if (!image?.data || image.mimeType === undefined) return "not an image"
     }
   }

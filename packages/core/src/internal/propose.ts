@@ -99,8 +99,7 @@ export const take = (
     }
   }
   const reasons: Record<string, number> = {}
-  for (const { reason, edits } of accepted)
-    reasons[reason] = (reasons[reason] ?? 0) + edits.length
+  for (const { reason, edits } of accepted) reasons[reason] = (reasons[reason] ?? 0) + edits.length
   const count = accepted.reduce((sum, a) => sum + a.edits.length, 0)
   return {
     view,

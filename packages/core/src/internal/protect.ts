@@ -2,7 +2,7 @@ import type { Block } from "../Message.ts"
 import { blockAt, splitBlockId } from "../Message.ts"
 import type { Protection } from "../Protection.ts"
 import type { Entry, Group } from "../Transcript.ts"
-import { isUnknownRole } from "../Transcript.ts"
+import { isUnknownRole, OPENER } from "../Transcript.ts"
 import type { ViewContext } from "./ViewState.ts"
 
 const hard = (reason: string): Protection => ({ level: "hard", reason })
@@ -11,6 +11,7 @@ const soft = (reason: string): Protection => ({ level: "soft", reason })
 const SYSTEM = hard("system message")
 const UNKNOWN = hard("message of a role that is not known here")
 const TASK = hard("the task")
+const OPENING = hard("the provider wants a user's message first")
 const PINNED = hard("pinned")
 const NEEDED = hard("needed by a pinned result")
 const NEWEST_USER = soft("the newest user message")
@@ -35,6 +36,7 @@ const hardOf = (context: ViewContext, entry: Entry): Protection | undefined => {
   const { role } = entry.message
   if (role === "system") return SYSTEM
   if (isUnknownRole(role)) return UNKNOWN
+  if (entry.message === OPENER) return OPENING
   return isPinned(context, entry) ? PINNED : undefined
 }
 

@@ -13,16 +13,16 @@ interface Section {
 /** In the order in which they stand: facts with a line each, then names in one line. */
 const SECTIONS: ReadonlyArray<Section> = [
   { kind: "request", title: "Asked before, oldest first", share: 0.1 },
-  { kind: "constraint", title: "Constraints that the user gave", share: 0.35 },
+  { kind: "constraint", title: "Constraints that the user gave", share: 0.3 },
   { kind: "decision", title: "Decisions, oldest first; the later one holds", share: 0.2 },
   { kind: "error", title: "Errors that nothing has cleared since", share: 0.12 },
   { kind: "screen", title: "Screen, as last seen", share: 0.05 },
   { kind: "written", title: "Files written", share: 0.12 },
   { kind: "read", title: "Files read", share: 0.1 },
-  { kind: "path", title: "Other paths", share: 0.15 },
+  { kind: "path", title: "Other paths", share: 0.3 },
   { kind: "url", title: "URLs", share: 0.03 },
-  { kind: "id", title: "Identifiers", share: 0.2 },
-  { kind: "number", title: "Numbers", share: 0.03 }
+  { kind: "id", title: "Identifiers", share: 0.12 },
+  { kind: "number", title: "Numbers", share: 0.05 }
 ]
 
 /** Who comes first where not all has room. */
@@ -100,6 +100,9 @@ export const registryText = (
   const taken = new Map<Kind, Array<Line>>()
   let facts = ""
   let said = besides
+  /** What was said of a request already. */
+  const stated = (): ReadonlyArray<string> =>
+    (["constraint", "decision"] as const).flatMap((kind) => taken.get(kind)!.map((l) => l.name))
   /** Takes what a section may have; gives the tokens that it cost. */
   const take = ({ kind, title }: Section, most: number): number => {
     const rest: Array<Line> = []
@@ -108,6 +111,7 @@ export const registryText = (
     for (const line of waiting.get(kind)!) {
       // A fact is only said by another fact: what stands beside may turn it round.
       if (isNames(kind) ? says(said, line.name) : facts.includes(line.name)) continue
+      if (kind === "request" && stated().some((fact) => line.name.includes(fact))) continue
       const cost = count(line.text) + 1 + (mine.length === 0 ? count(title) + 10 : 0)
       if (used + cost > most) rest.push(line)
       else {

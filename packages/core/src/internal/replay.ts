@@ -29,6 +29,9 @@ const canExtend = (
     if (!(item instanceof GroupItem) || item.replaced !== undefined) return false
   }
   for (const fold of view.folds.values()) if (fold.last >= border) return false
+  // A memo stands behind the task and takes its time: a task that has just come moves it.
+  const { task } = transcript.totals
+  if (view.memoItems.size > 0 && !(task >= 0 && task < keep)) return false
   for (const memo of view.memoItems.values()) {
     if (memo.basis !== null && !transcript.byId.has(memo.basis)) return false
   }

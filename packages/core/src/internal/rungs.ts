@@ -6,7 +6,7 @@ import type { Block, Message } from "../Message.ts"
 import { blockId, visitBlocks } from "../Message.ts"
 import type { ImageRef } from "../View.ts"
 import type { Draft } from "./Draft.ts"
-import { less } from "./Draft.ts"
+import { LEFT_OUT, less } from "./Draft.ts"
 import type { Item } from "./items.ts"
 import { GroupItem, textMessage } from "./items.ts"
 import { protectionOf } from "./protect.ts"
@@ -107,24 +107,24 @@ export function* textRungs(view: ViewState, draft: Draft): Generator<Edit> {
 }
 
 interface Left {
-  readonly of: "hard-limit"
+  readonly of: "hardLimit"
   readonly messages: number
   readonly calls: Readonly<Record<string, number>>
 }
 
-const isNote = (item: Item): boolean => (item.data as Left | undefined)?.of === "hard-limit"
+const isNote = (item: Item): boolean => (item.data as Left | undefined)?.of === "hardLimit"
 
 /** Adds what an item stands for to what has left. */
 const addLeft = (left: Left, item: Item): Left => {
   const data = item.data as Left | undefined
   const calls: Record<string, number> = { ...left.calls }
   const count = (name: string, n: number) => void (calls[name] = (calls[name] ?? 0) + n)
-  if (data?.of === "hard-limit") {
+  if (data?.of === "hardLimit") {
     for (const [name, n] of Object.entries(data.calls)) count(name, n)
-    return { of: "hard-limit", messages: left.messages + data.messages, calls }
+    return { of: "hardLimit", messages: left.messages + data.messages, calls }
   }
   for (const message of item.messages) if (message.role === "toolResult") count(message.toolName, 1)
-  return { of: "hard-limit", messages: left.messages + item.members.length, calls }
+  return { of: "hardLimit", messages: left.messages + item.members.length, calls }
 }
 
 /** The one note of what left: how many messages, and which tools were called how often. */
@@ -155,7 +155,7 @@ export function* groupsOut(
   const isSummary = (i: Item) => i.kind === "fold" && i.messages.length > 0 && !isNote(i)
   const free = [...open.filter((i) => !isSummary(i)), ...open.filter(isSummary)]
   const out: Array<Item> = []
-  let left: Left = { of: "hard-limit", messages: 0, calls: {} }
+  let left: Left = { of: "hardLimit", messages: 0, calls: {} }
   let { totals } = draft
   for (const { id } of free) {
     const item = draft.item(id)
@@ -221,32 +221,32 @@ export function* softRungs(view: ViewState, draft: Draft, limit: number): Genera
  */
 export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
   const isSoft = (id: string) => levelOf(view, id) !== "hard"
-  for (const item of view.items) {
-    const basis = item.members.at(-1)
-    const now = draft.item(item.id)
-    if (basis === undefined || now === undefined || levelOf(view, item.id) === "hard") continue
-    // A request is never empty: the last message that there is stays, however short.
-    if (draft.totals.messages - draft.memoCount > now.messages.length) {
-      yield EditOf.fold([item.id], null, basis)
-    }
+  const softItems = view.items.filter((i) => i.members.length > 0 && isSoft(i.id))
+  const newest = softItems.at(-1)
+  const out = (item: Item, text: string | null, data?: unknown): Edit =>
+    EditOf.fold([item.id], text, item.members.at(-1)!, data)
+  for (const item of softItems) {
+    if (item !== newest && draft.item(item.id) !== undefined) yield out(item, null)
   }
   for (const id of draft.folds()) {
-    const basis = draft.item(id)?.members.at(-1)
-    if (basis !== undefined) yield EditOf.fold([id], null, basis)
+    const item = draft.item(id)
+    if (item !== undefined) yield out(item, null)
   }
-  for (const item of view.items) {
-    if (draft.item(item.id) === undefined) continue
-    for (const { block, id } of sites(draft, item, 2)) {
-      if (isSoft(id))
-        yield EditOf.replace(id, block.type === "toolCall" ? { ...block, arguments: {} } : [])
+  for (const text of [LEFT_OUT, ""]) {
+    for (const item of view.items) {
+      if (draft.item(item.id) === undefined) continue
+      for (const { block, id } of sites(draft, item, 2)) {
+        if (!isSoft(id)) continue
+        if (block.type === "toolCall") yield EditOf.replace(id, { ...block, arguments: {} })
+        else if (text === "" || block.type === "text")
+          yield EditOf.replace(id, text === "" ? [] : text)
+      }
     }
   }
   for (const memo of view.memos) yield EditOf.memo(memo.key, null, { cap: 1 })
-  // Of a request that is one step alone, a note of it can stay where the step itself can't.
-  for (const item of view.items) {
-    const basis = item.members.at(-1)
-    if (basis === undefined || levelOf(view, item.id) === "hard") continue
-    const left = addLeft({ of: "hard-limit", messages: 0, calls: {} }, item)
-    if (draft.item(item.id) !== undefined) yield EditOf.fold([item.id], note(left), basis, left)
-  }
+  if (newest === undefined || draft.item(newest.id) === undefined) return
+  // A request is never empty: of one that is a single step, a note of it stays where the step can't.
+  const others = draft.totals.messages - draft.memoCount - newest.messages.length
+  const left = addLeft({ of: "hardLimit", messages: 0, calls: {} }, newest)
+  yield others > 0 ? out(newest, null) : out(newest, note(left), left)
 }

@@ -1,5 +1,14 @@
 /** What code finds in the words of a statement. */
 
+/** Where one line ends and the next begins, whatever a terminal or a model takes for one. */
+export const LINE_BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/
+
+/** A text of at most so many units; of a longer one the head and the tail. */
+export const ends = (text: string, units: number): string =>
+  text.length <= units
+    ? text
+    : (text.slice(0, units / 2) + "\n" + text.slice(-units / 2)).toWellFormed()
+
 /** Takes back what was decided before. */
 const REVERSAL =
   /\binstead\b|\brather\b|\bnot\b|\bno longer\b|\bswitch|\bchange[ds]?\b|\bactually\b|\brevert|\bback to\b|\bfrom now on\b|\bis now\b|stattdessen|en lugar|en vez|plutôt|au lieu|вместо|改|変更|대신/iu
@@ -18,7 +27,9 @@ export const wordsOf = (text: string): ReadonlySet<string> => {
 
 /** What a decision of the form "X is Y", "X = Y" or "set X to Y" settles. */
 export const topicOf = (text: string): string | undefined => {
-  const said = text.replace(/^[^:=]{0,12}\bdeci(?:ded|sion)\b\s*:?\s*/i, "")
+  // "Decision: …", "From now on: …"
+  const [, lead = "", rest = ""] = /^([^:=]{1,30}):\s*(.*)$/s.exec(text) ?? []
+  const said = rest !== "" && wordsOf(lead).size === 0 ? rest : text
   const [, topic] =
     /^([^:=]{2,60}?)\s*(?:=|:|\b(?:is now|should be|will be|is)\b)\s*\S/i.exec(said) ??
     /\b(?:set|change|rename)\s+(.{2,60}?)\s+(?:from\b.{1,40}?)?\bto\b/i.exec(said) ??
@@ -49,15 +60,16 @@ export const short = (text: string, units: number): string => {
 }
 
 /** An error by its name, as logs and tracebacks have it. */
-export const NAMED_ERROR = /(?:^|[\s(>])[\w.]*(?:Error|Exception|fatal|panic|FAILED)\b.{0,60}?[:(]/
+export const NAMED_ERROR = /(?:^|[\s(>])[\w.]*(?:Error|Exception|fatal|panic|FAILED)\b[^(:]{0,60}:/
 /** A word for an error. */
 export const ERROR =
   /error|exception|fatal|failed|failure|panic|denied|not found|no such|refused|timed? ?out|invalid|cannot|unable|unexpected|错误|失败|エラー|失敗|오류|실패|fehler|erreur|ошибка/i
 
 /** The line of a text that names what went wrong. */
 export const errorLine = (text: string): string => {
-  const read = text.length <= 8192 ? text : text.slice(0, 4096) + "\n" + text.slice(-4096)
-  const lines = read.split(/[\n\r\u2028\u2029]+/).filter((line) => line.trim() !== "")
+  const lines = ends(text, 8192)
+    .split(LINE_BREAK)
+    .filter((line) => line.trim() !== "")
   const line = lines.find((l) => NAMED_ERROR.test(l)) ?? lines.find((l) => ERROR.test(l))
   return line === undefined ? short(lines.at(-1)?.trim() ?? "", 100) : short(line.trim(), 240)
 }

@@ -37,8 +37,8 @@ export interface Question extends ModelRequest {
 /** Between retries: one second, then two, and so on, each up to a fifth more or less. */
 const backOff = Schedule.jittered(Schedule.exponential(1000))
 
-const isCut = ({ reason }: SummaryError): boolean =>
-  reason === "reasoning" || reason === "stop-reason"
+/** An answer that came to its cap; with a larger one it may be whole. */
+class Cut extends SummaryError {}
 
 const PAUSED = "The model is left alone for a while, after failures in a row."
 
@@ -77,7 +77,7 @@ export class Asker {
     const allowed = Effect.map(Clock.currentTimeMillis, (now) => this.#breaker.allows(now))
     return this.#once(question).pipe(
       Effect.catchIf(
-        (error) => isCut(error) && more > question.maxTokens,
+        (error) => error instanceof Cut && more > question.maxTokens,
         (error) =>
           Effect.flatMap(allowed, (go) =>
             go ? this.#once({ ...question, maxTokens: more }) : Effect.fail(error)
@@ -137,9 +137,9 @@ export class Asker {
       )
     const cap = `its cap of ${maxTokens} tokens`
     if (stopReason === "length" && text.trim() === "")
-      return Result.fail(new SummaryError("reasoning", `The model reasoned until ${cap} was used.`))
+      return Result.fail(new Cut("reasoning", `The model reasoned until ${cap} was used.`))
     if (stopReason === "length")
-      return Result.fail(new SummaryError("stop-reason", `The answer was cut at ${cap}.`))
+      return Result.fail(new Cut("stop-reason", `The answer was cut at ${cap}.`))
     const read = stopReason === "stop" ? readAnswer(text) : { text }
     if (read === undefined)
       return Result.fail(new SummaryError("unreadable", "The answer is JSON without a summary."))

@@ -32,7 +32,7 @@ const statusOf = (error: unknown, message: string): number | undefined => {
 }
 
 /** A provider's words without what looks like a key or data, on one line, 200 characters at most. */
-export const plain = (message: string): string => {
+const plain = (message: string): string => {
   const text = message
     .slice(0, 2000)
     .replace(/\b(sk|pk|rk|key|bearer|token)[-_ =:"']{1,3}[\w.*/+-]{8,}/gi, "[key]")
@@ -42,11 +42,20 @@ export const plain = (message: string): string => {
   return text.length > 200 ? text.slice(0, 200).toWellFormed() + "…" : text
 }
 
+/** What may be told of an error; nothing where that can't be found out. */
+const told = (raw: string, clean: (text: string) => string): string => {
+  try {
+    return String(clean(raw))
+  } catch {
+    return ""
+  }
+}
+
 /** The typed error for whatever went wrong with a call; `clean` takes out what must not be told. */
 export const failure = (error: unknown, clean: (text: string) => string): SummaryError => {
   if (isVarveError(error) && error._tag === "SummaryError") return error
   const raw = error instanceof Error ? error.message : typeof error === "string" ? error : ""
-  const message = plain(clean(raw)) || "without a word why"
+  const message = plain(told(raw, clean)) || "without a word why"
   if (error instanceof Error && error.name === "AbortError")
     return new SummaryError("aborted", `The call was aborted: ${message}`, { transient: true })
   const status = statusOf(error, raw)

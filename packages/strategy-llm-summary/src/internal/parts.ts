@@ -33,8 +33,8 @@ const AT_ONCE = 3
 /** The model may count otherwise than the memory: this share of its window stays free. */
 const MARGIN = 0.1
 
-/** A provider that finds a prompt too long gets this share of it, so many times. */
-const SMALLER = 0.4
+/** Where a provider finds a prompt too long, this share of it is tried from then on, so many times. */
+const SMALLER = 0.5
 const TRIES = 3
 
 /** Less room than this makes no summary. */
@@ -69,7 +69,7 @@ export const summariseParts = (
     if (promptTokens + maxTokens > window)
       return Effect.fail(new SummaryError("failed", "The record doesn't fit the model's window."))
     const asked = { ...request, targetTokens: parts.targetTokens }
-    return asker.answer({
+    const answer = asker.answer({
       system: SYSTEM,
       prompt,
       maxTokens,
@@ -77,6 +77,40 @@ export const summariseParts = (
       request: asked,
       deadline
     })
+    return Effect.tapError(answer, (error) =>
+      Effect.sync(() => {
+        if (isOverflow(error)) asker.room = Math.min(asker.room, Math.floor(promptTokens * SMALLER))
+      })
+    )
+  }
+
+  const partPrompt = (material: ReadonlyArray<Material>): string =>
+    promptOf({
+      previous: undefined,
+      material,
+      keep: [],
+      targetTokens,
+      part: { number: PARTS, of: PARTS }
+    })
+
+  /** Parts whose prompts have at most so many tokens: a counter may find more in the whole than in its pieces. */
+  const partsOf = (
+    material: ReadonlyArray<Material>,
+    free: number,
+    most: number
+  ): ReadonlyArray<ReadonlyArray<Material>> => {
+    const cost = ({ from, text }: Material): number => count(from) + count(text) + TAGS
+    // All their summaries have to fit into one prompt.
+    const parts = splitMaterial(
+      material,
+      free,
+      Math.min(PARTS, Math.floor(free / 2 / PART)),
+      cost,
+      count
+    )
+    const largest = Math.max(...parts.map((part) => count(partPrompt(part))))
+    const less = Math.floor((free * most) / largest)
+    return largest <= most || less < LEAST ? parts : partsOf(material, less, most)
   }
 
   const within = (room: number): Effect.Effect<SummaryResult, SummaryError> => {
@@ -86,14 +120,8 @@ export const summariseParts = (
     const whole: PromptParts = { previous, material, keep: named, targetTokens }
     if (count(SYSTEM) + count(promptOf(whole)) <= room) return ask(whole)
 
-    const frame = promptOf({
-      previous: undefined,
-      material: [],
-      keep: [],
-      targetTokens,
-      part: { number: PARTS, of: PARTS }
-    })
-    const free = room - count(SYSTEM) - count(frame)
+    const most = room - count(SYSTEM)
+    const free = most - count(partPrompt([]))
     if (free < LEAST)
       return Effect.fail(new SummaryError("failed", "The model's window has no room for a record."))
     // A summary so far that is large itself is summarised like the rest.
@@ -102,10 +130,7 @@ export const summariseParts = (
       previous === undefined || carried !== undefined
         ? material
         : [{ from: "the summary so far", text: previous }, ...material]
-    // All their summaries have to fit into one prompt.
-    const most = Math.min(PARTS, Math.floor(free / 2 / PART))
-    const cost = ({ from, text }: Material): number => count(from) + count(text) + TAGS
-    const parts = splitMaterial(all, free, most, cost, count)
+    const parts = partsOf(all, free, most)
     const share = Math.floor(free / 2 / parts.length) - TAGS
     const partTarget = Math.min(Math.max(targetTokens, PART_TARGET), share)
     return Effect.forEach(
@@ -136,13 +161,13 @@ export const summariseParts = (
     )
   }
 
-  const smaller = (room: number, tries: number): Effect.Effect<SummaryResult, SummaryError> =>
+  const tried = (tries: number): Effect.Effect<SummaryResult, SummaryError> =>
     Effect.catchIf(
-      within(room),
+      Effect.suspend(() => within(Math.min(usable, asker.room))),
       (error) => isOverflow(error) && tries > 0,
-      () => smaller((asker.room = Math.floor(room * SMALLER)), tries - 1)
+      () => tried(tries - 1)
     )
-  return Effect.suspend(() => smaller(Math.min(usable, asker.room), TRIES))
+  return tried(TRIES)
 }
 
 /** The last answer, with what all calls for it took. */

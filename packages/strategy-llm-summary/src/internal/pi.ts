@@ -66,14 +66,17 @@ export const findModel = (pi: Pi, name: string): PiModel | undefined => {
   }
 }
 
+/** The levels, from the least on; the last two are there only where a model has them. */
+const LEVELS = ["minimal", "low", "medium", "high", "xhigh", "max"]
+
 /** The least reasoning that a model can do: `undefined` is none. */
 export const leastReasoning = ({ reasoning, thinkingLevelMap: map }: PiModel): string | undefined =>
   reasoning !== true || map?.["off"] !== null
     ? undefined
-    : (["minimal", "low", "medium", "high"].find((level) => map?.[level] !== null) ?? "low")
+    : LEVELS.find((level, i) => (i < 4 ? map[level] !== null : typeof map[level] === "string"))
 
 interface Answered {
-  readonly content: ReadonlyArray<{ readonly type: string; readonly text?: unknown }>
+  readonly content?: ReadonlyArray<{ readonly type: string; readonly text?: unknown }>
   readonly model?: unknown
   readonly provider?: unknown
   readonly stopReason: string

@@ -13,8 +13,10 @@ import { shrink } from "./shrink.ts"
 const slots = Semaphore.makeUnsafe(Math.max(1, Math.min(4, availableParallelism())))
 
 const nameOf = ({ look, grey }: Order): string =>
-  [look === undefined ? "none" : `${look.edge}-${look.format}-${look.quality}`, grey ? "grey" : ""]
-    .join("-")
+  [
+    look === undefined ? "none" : `${look.edge}-${look.format}-${look.quality}`,
+    grey ? "grey" : ""
+  ].join("-")
 
 const costOf = ({ small, grey }: Made): number =>
   256 + (small?.data.length ?? 0) + (grey?.cells.length ?? 0)
@@ -81,29 +83,36 @@ export class Workshop {
         this.#cache.set(key, cached)
         return Effect.succeed(cached)
       }
-      // Equal images that are on their way at once are decoded once.
-      const running = this.#running.get(key)
-      if (running !== undefined) return Effect.promise(() => running)
-      const made = Effect.flatMap(this.#load(key), (found) =>
-        found === undefined
-          ? Effect.tap(this.#shrink(key, image, data, order), (made) => this.#save(key, made))
-          : Effect.succeed(found)
-      )
-      return Effect.tap(made, (result) => Effect.sync(() => this.#keep(key, result)))
+      return Effect.flatMap(this.#load(key), (found) => {
+        if (found === undefined)
+          return Effect.tap(this.#shrink(key, image, data, order), (made) => this.#save(key, made))
+        this.#keep(key, found)
+        return Effect.succeed(found)
+      })
     })
   }
 
   #shrink(key: string, image: ImageRef, data: string, order: Order): Effect.Effect<Made> {
     return slots.withPermit(
       Effect.promise(() => {
-        const running = this.#running.get(key) ?? shrink(data, image.size, order)
+        const known = this.#cache.get(key)
+        if (known !== undefined) return Promise.resolve(known)
+        // Equal images that are on their way at once are decoded once.
+        const running =
+          this.#running.get(key) ??
+          shrink(data, image.size, order).then((made) => {
+            this.#running.delete(key)
+            this.#keep(key, made)
+            return made
+          })
         this.#running.set(key, running)
-        return running.finally(() => this.#running.delete(key))
+        return running
       })
     )
   }
 
   #keep(key: string, made: Made): void {
+    if (this.#cache.has(key)) return
     this.#cache.set(key, made)
     this.#cached += costOf(made)
     for (const [oldest, old] of this.#cache) {

@@ -1,0 +1,1 @@
+export { extractiveSummarizer, extractiveSummary } from "./ExtractiveSummarizer.ts"
