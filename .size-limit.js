@@ -24,9 +24,12 @@ export default [
     import: "{ createMemory }",
     ignore: ["effect"]
   }),
+  alone("adapter-pi", "4 kB"),
   alone("tokenizer", "12 kB"),
   alone("profiles", "16 kB"),
   alone("testkit", "20 kB"),
-  alone("strategy-llm-summary", "8 kB"),
+  alone("strategy-extractive-summary", "4 kB"),
+  alone("simulator", "8 kB"),
+  alone("strategy-llm-summary", "10 kB"),
   alone("strategy-screenshot-prune", "8 kB")
 ]

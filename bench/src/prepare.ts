@@ -41,10 +41,11 @@ const run = (length: number): ReadonlyArray<Message> => {
       toolName: "click",
       isError: false,
       content: [
-        { type: "text", text: `Clicked. The page shows order ${i}, its address and its ${i % 7} items.` },
-        ...(i % 2 === 0
-          ? [{ type: "image", data: pictures[i % 50]!, mimeType: "image/png" }]
-          : [])
+        {
+          type: "text",
+          text: `Clicked. The page shows order ${i}, its address and its ${i % 7} items.`
+        },
+        ...(i % 2 === 0 ? [{ type: "image", data: pictures[i % 50]!, mimeType: "image/png" }] : [])
       ],
       timestamp: i
     })

@@ -32,8 +32,8 @@ const same = {
   engines: { node: ">=20.19" },
   files: ["dist", "src"],
   exports: {
-    ".": { source: "./src/index.ts", types: "./dist/index.d.ts", default: "./dist/index.js" },
-    "./*": { source: "./src/*.ts", types: "./dist/*.d.ts", default: "./dist/*.js" },
+    ".": { "@varve/source": "./src/index.ts", types: "./dist/index.d.ts", default: "./dist/index.js" },
+    "./*": { "@varve/source": "./src/*.ts", types: "./dist/*.d.ts", default: "./dist/*.js" },
     "./internal/*": null,
     "./package.json": "./package.json"
   },

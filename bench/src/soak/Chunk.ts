@@ -1,4 +1,4 @@
-import { historyAsCode } from "@varve/testkit/Code"
+import { growthAsCode } from "@varve/testkit/Code"
 import { explain } from "@varve/testkit/Invariants"
 import type { Tried } from "@varve/testkit/Trial"
 import { runTrial } from "@varve/testkit/Trial"
@@ -50,7 +50,7 @@ const figuresOf = (t: Tried): Figures => ({
 })
 
 const show = ({ growth, ...rest }: Triple): string =>
-  `${JSON.stringify(rest)}\n${growth.kind}\n${growth.requests.map(historyAsCode).join("\n")}`
+  `${JSON.stringify(rest)}\n${growthAsCode(growth)}`
 
 /**
  * Runs `count` triples from a seed. Where one fails, the smallest failing one is found and given as text:

@@ -119,9 +119,7 @@ const wraps = fc.oneof(
 
 const pipelines = fc
   .shuffledSubarray(["screenshots", "stepMemory", "conversationSummary"] as const)
-  .chain((names) =>
-    fc.tuple(...names.map((of) => fc.record({ part: parts[of], wrap: wraps })))
-  )
+  .chain((names) => fc.tuple(...names.map((of) => fc.record({ part: parts[of], wrap: wraps }))))
 
 const names = modelNames()
 
@@ -159,15 +157,17 @@ const profiles: fc.Arbitrary<Triple["profile"]> = fc.oneof(
     const { classify: _, ...data } = profile(name)
     return data
   }),
-  fc
-    .tuple(fc.constantFrom(undefined, ...names), own)
-    .map(([name, figures]) => {
-      const { classify: _, ...data } = name === undefined ? defaultProfile : profile(name)
-      return { ...data, ...figures }
-    })
+  fc.tuple(fc.constantFrom(undefined, ...names), own).map(([name, figures]) => {
+    const { classify: _, ...data } = name === undefined ? defaultProfile : profile(name)
+    return { ...data, ...figures }
+  })
 )
 
-const sessions = growths(histories({ turns: 2, steps: 4, text: 400 }), { requests: 4 })
+const all = growths(histories({ turns: 2, steps: 5, text: 400 }), { requests: 6 })
+const sessions = fc.oneof(
+  { weight: 5, arbitrary: all.filter((g) => g.requests.length > 2) },
+  { weight: 1, arbitrary: all }
+)
 
 export const triples: fc.Arbitrary<Triple> = fc.record({
   growth: sessions,
@@ -200,8 +200,7 @@ const summarizerOf = (script: Script | undefined): { summarizer?: Summarizer } =
   script === undefined
     ? {}
     : {
-        summarizer:
-          script === "clip" ? clipSummarizer() : scriptedSummarizer([script]).summarizer
+        summarizer: script === "clip" ? clipSummarizer() : scriptedSummarizer([script]).summarizer
       }
 
 const strategyOf = (part: Part): Strategy => {
@@ -246,7 +245,10 @@ const isSteady = ({ pipeline }: Triple): boolean =>
   pipeline.every(
     ({ part, wrap }) =>
       wrap !== "background" &&
-      (part.of === "screenshots" || part.script === undefined || part.script === "good" || part.script === "clip")
+      (part.of === "screenshots" ||
+        part.script === undefined ||
+        part.script === "good" ||
+        part.script === "clip")
   )
 
 /** The session that a triple stands for. */
@@ -261,7 +263,8 @@ export const trialOf = (triple: Triple): Trial => {
     const { id } = m as { readonly id?: unknown }
     return typeof id === "string" && i % 5 === pin ? [id] : []
   })
-  const tokens = share === undefined ? {} : { tokens: Math.max(40, Math.floor((whole * share) / 100)) }
+  const tokens =
+    share === undefined ? {} : { tokens: Math.max(40, Math.floor((whole * share) / 100)) }
   return {
     requests: growth.requests,
     grows: growth.kind === "plain" || growth.kind === "cloned",

@@ -24,7 +24,7 @@ const main = async (): Promise<void> => {
   const file = process.argv[2] ?? own
   const session = readSession(file)
   const memory = createMemory({
-    pipeline: [screenshots({ keep: 3 }), stepMemory(), hardLimit()],
+    pipeline: [screenshots({ keep: 3, thumbnails: 5 }), stepMemory(), hardLimit()],
     budget: { tokens: 60_000 },
     overhead: () => ({ system: session.system, tools: session.tools })
   })
@@ -57,6 +57,7 @@ const main = async (): Promise<void> => {
 
 main().catch((error: unknown) => {
   process.exitCode = 1
-  const isOurs = error instanceof SessionError
-  console.error(isOurs ? error.message : error)
+  // What can't be opened says so itself, with its path.
+  const isClear = error instanceof SessionError || (error instanceof Error && "syscall" in error)
+  console.error(isClear ? error.message : error)
 })

@@ -77,7 +77,7 @@ export const attach = <M>(
   // pi takes a copy of prompt and tools when a run begins.
   const read = stateOverhead(agent)
   let beside = read()
-  const prepare = makeHook(memory, () => beside, recorder.sent)
+  const prepare = makeHook(memory, { ...recorder, beside: () => beside })
   let on = true
 
   const hook: TransformContext<M> = async (messages, signal) => {
@@ -98,6 +98,7 @@ export const attach = <M>(
     if (!on) return
     on = false
     unsubscribe()
+    recorder.end()
     attached.delete(memory)
     attached.delete(agent)
     // Whoever has set another hook since then keeps it.

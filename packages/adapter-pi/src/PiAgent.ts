@@ -19,4 +19,7 @@ export interface PiAgent<M> {
 }
 
 /** What is needed of a memory; `createMemory` of `@varve/core` makes one. */
-export type PiMemory = Pick<PlainMemory, "prepare" | "transformContext" | "steps" | "usage">
+export type PiMemory = Pick<
+  PlainMemory,
+  "prepare" | "recover" | "transformContext" | "steps" | "usage"
+>

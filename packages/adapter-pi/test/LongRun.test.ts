@@ -142,9 +142,9 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
       seen = n - Math.floor(n / 11)
       expect(shown.at(-1), `request ${n}`).toBe(last[seen - 1])
     }
-    expect(done.requests.at(-1)!.messages.some((m) => said(m).includes("an older screenshot"))).toBe(
-      true
-    )
+    expect(
+      done.requests.at(-1)!.messages.some((m) => said(m).includes("an older screenshot"))
+    ).toBe(true)
   })
 
   it("the task stands word for word in every request, and the memory right behind it from the second on", () => {
@@ -153,7 +153,10 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
       expect(said(messages[at])).toBe(task)
       if (n > 0) expect(said(messages[at + 1]), `request ${n}`).toContain(title)
     }
-    const last = done.requests.at(-1)!.messages.map(said).find((text) => text.startsWith(title))!
+    const last = done.requests
+      .at(-1)!
+      .messages.map(said)
+      .find((text) => text.startsWith(title))!
     expect(last).toMatch(/step \d+: success, "Add part \d+" \(click\)/)
   })
 

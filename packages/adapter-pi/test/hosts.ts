@@ -10,7 +10,7 @@ import type { Message } from "@varve/core/Message"
 import { deepFreeze } from "@varve/testkit/Freeze"
 import type { PiAgent } from "../src/PiAgent.ts"
 
-export interface Call {
+interface Call {
   readonly name: string
   readonly args: Record<string, unknown>
   readonly id?: string
@@ -20,6 +20,7 @@ export interface Call {
 export interface Answer {
   readonly text?: string
   readonly calls?: ReadonlyArray<Call>
+  readonly errorMessage?: string
   readonly stopReason?: "stop" | "length" | "toolUse" | "error" | "aborted"
 }
 
@@ -29,7 +30,8 @@ export interface Tool {
   readonly name: string
   readonly execute: (
     args: Record<string, unknown>,
-    signal?: AbortSignal
+    signal: AbortSignal | undefined,
+    id: string
   ) => Promise<Array<Content>> | Array<Content>
 }
 
@@ -38,6 +40,8 @@ export interface Request {
   readonly messages: ReadonlyArray<Message>
   readonly system: string
   readonly tools: ReadonlyArray<string>
+  /** The tools as they are declared to the model. */
+  readonly declared: ReadonlyArray<object>
   /** What pi's own Anthropic provider would put on the wire for it; where asked for. */
   readonly wire?: Wire
 }
@@ -51,18 +55,19 @@ export interface Wire {
   }>
 }
 
-export interface TestAgent extends PiAgent<any> {
+interface TestAgent extends PiAgent<any> {
   prompt(text: string): Promise<void>
   continue(): Promise<void>
   abort(): void
   steer(message: any): void
   readonly state: PiAgent<any>["state"] & {
     messages: Array<any>
+    tools: Array<any>
     readonly errorMessage?: string
   }
 }
 
-export interface Setup {
+interface Setup {
   readonly answer: (request: Request, n: number) => Answer | Promise<Answer>
   readonly tools?: ReadonlyArray<Tool>
   readonly system?: string
@@ -99,9 +104,12 @@ const freeze = (agent: TestAgent): void => {
 }
 
 /** An event stream of pi whose message reports another usage. */
-const metered = (inner: any, input: number): any => {
+const metered = (inner: any, input: number, factor: number): any => {
   const patch = (message: any) => {
-    if (message !== undefined) message.usage = { ...message.usage, input, cacheRead: 0, cacheWrite: 0 }
+    if (message !== undefined) {
+      const output = Math.ceil(counter.message(message) * factor)
+      message.usage = { ...message.usage, input, output, cacheRead: 0, cacheWrite: 0 }
+    }
     return message
   }
   return {
@@ -123,8 +131,8 @@ const toolsOf = (tools: ReadonlyArray<Tool>): Array<any> =>
     label: name,
     description: `Does ${name}.`,
     parameters: schema,
-    execute: async (_id: string, args: Record<string, unknown>, signal?: AbortSignal) => ({
-      content: await execute(args, signal),
+    execute: async (id: string, args: Record<string, unknown>, signal?: AbortSignal) => ({
+      content: await execute(args, signal, id),
       details: {}
     })
   }))
@@ -153,13 +161,13 @@ interface Line {
 /** The answers of a run, as the faux provider takes them. */
 const script = ({ ai, request: read, anthropic }: Line, setup: Setup, run: any) => {
   let n = 0
-  return Array.from({ length: 400 }, () => async (context: any, _o: any, _s: any, model: any) => {
+  return Array.from({ length: 2000 }, () => async (context: any, _o: any, _s: any, model: any) => {
     const request: Request = {
       ...read(context),
       ...(setup.wire === true ? { wire: await wireOf(anthropic, model, context) } : {})
     }
     run.requests.push(request)
-    const { text, calls = [], stopReason } = await setup.answer(request, n++)
+    const { text, calls = [], stopReason, errorMessage } = await setup.answer(request, n++)
     const content = [
       ...(text === undefined ? [] : [ai.fauxText(text)]),
       ...calls.map(({ name, args, id }, i) =>
@@ -168,19 +176,19 @@ const script = ({ ai, request: read, anthropic }: Line, setup: Setup, run: any) 
     ]
     return ai.fauxAssistantMessage(content, {
       stopReason: stopReason ?? (calls.length > 0 ? "toolUse" : "stop"),
-      ...(stopReason === "error" ? { errorMessage: "the provider failed" } : {})
+      ...(stopReason === "error" ? { errorMessage: errorMessage ?? "It failed." } : {})
     }) as any
   })
 }
 
 const meter = (setup: Setup, run: any, request: Request, inner: any): any => {
   if (setup.metered === undefined) return inner
-  const { system, messages, tools } = request
+  const { system, messages, declared } = request
   const beside = messages.some(({ role }) => role === "system") ? undefined : system
-  const count = counter.request({ system: beside, messages, tools: tools.map((name) => ({ name })) })
+  const count = counter.request({ system: beside, messages, tools: declared })
   const tokens = Math.ceil(count.tokens * setup.metered)
   run.reported.push(tokens)
-  return metered(inner, tokens)
+  return metered(inner, tokens, setup.metered)
 }
 
 const convertWith =
@@ -197,7 +205,12 @@ const frozen = (): Host => {
     request: ({ messages, systemPrompt, tools = [] }) => ({
       messages: messages.slice(),
       system: systemPrompt ?? "",
-      tools: tools.map(({ name }: { name: string }) => name)
+      tools: tools.map(({ name }: { name: string }) => name),
+      declared: tools.map(({ name, description, parameters }: any) => ({
+        name,
+        description,
+        parameters
+      }))
     })
   }
   return {
@@ -218,8 +231,8 @@ const frozen = (): Host => {
         ...(setup.transformContext ? { transformContext: setup.transformContext } : {}),
         convertToLlm: convertWith(setup, ["user", "assistant", "toolResult"])
       })
-      freeze(agent as unknown as TestAgent)
-      return { agent: agent as unknown as TestAgent, ...run }
+      freeze(agent)
+      return { agent: agent, ...run }
     }
   }
 }
@@ -231,7 +244,8 @@ const living = (): Host => {
     request: ({ messages }) => ({
       messages: messages.slice(),
       system: ai16.getCurrentSystemPrompt(messages),
-      tools: ai16.getCurrentTools(messages).map(({ name }) => name)
+      tools: ai16.getCurrentTools(messages).map(({ name }) => name),
+      declared: ai16.getCurrentTools(messages)
     })
   }
   return {
@@ -255,8 +269,8 @@ const living = (): Host => {
         ...(setup.prepareRequest ? { prepareRequest: setup.prepareRequest } : {}),
         convertToLlm: convertWith(setup, ["system", "user", "assistant", "toolResult"])
       })
-      freeze(agent as unknown as TestAgent)
-      return { agent: agent as unknown as TestAgent, ...run }
+      freeze(agent)
+      return { agent: agent, ...run }
     }
   }
 }

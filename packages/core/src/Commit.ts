@@ -87,6 +87,17 @@ export const batched = (options: { readonly size: number }): CommitRule => {
   }
 }
 
+/** Options of `whenItPays`. */
+export interface WhenItPaysOptions {
+  /** Requests that the whole run is expected to make. */
+  readonly expectedRequests?: number
+  /**
+   * True where the host sets cache marks where `prepare` says; default false. Without them a provider that
+   * reads its cache at marks alone finds nothing behind an edit, and a commit writes all of the history anew.
+   */
+  readonly marks?: boolean
+}
+
 /**
  * Edits come into force when they pay under the profile's cache prices.
  *
@@ -94,8 +105,8 @@ export const batched = (options: { readonly size: number }): CommitRule => {
  * far for sending what the edits behind the cut would have taken away (tokens x price of a read x requests),
  * and what it costs to re-write what stands behind the cut (tokens x (price of a write - price of a read)).
  * Once the first has reached the second, the edits come into force: at worst twice what the best moment would
- * have cost, without knowing how long the run will be. With `expectedRequests` the saving of the requests to
- * come counts instead. A cold cache, or none, makes the re-write free.
+ * have cost, without knowing how long the run will be. With `expectedRequests`, the requests that the whole
+ * run is expected to make, nothing comes into force that the requests to come can't pay back. A cold cache, or none, makes the re-write free.
  *
  * Throws `ConfigError` where `expectedRequests` is not a number of at least 0.
  *
@@ -106,8 +117,8 @@ export const batched = (options: { readonly size: number }): CommitRule => {
  * console.log(typeof Commit.whenItPays({ expectedRequests: 40 })) // => function
  * ```
  */
-export const whenItPays = (options: { readonly expectedRequests?: number } = {}): CommitRule => {
-  const { expectedRequests } = options
+export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
+  const { expectedRequests, marks = false } = options
   if (expectedRequests !== undefined && !(expectedRequests >= 0)) {
     throw new ConfigError([
       {
@@ -131,12 +142,17 @@ export const whenItPays = (options: { readonly expectedRequests?: number } = {})
     }
     const read = prices.cacheRead
     const rewrite = Math.max(0, prices.cacheWrite - read)
+    const left =
+      expectedRequests === undefined ? Infinity : Math.max(0, expectedRequests - view.requests)
     const sorted = staged.toSorted((a, b) => b.position - a.position)
     let best: { readonly cut: number; readonly gain: number; readonly cost: number } | undefined
     let earned = 0
     let saved = 0
     let behind = 0
     let at = view.items.length - 1
+    // Where a cache is read at marks alone and nobody sets one at the cut, all of the history is written anew.
+    const whole = cache.kind === "marks" && !marks
+    if (whole) for (; at >= 0; at--) behind += view.items[at]!.tokens
     for (let i = 0; i < sorted.length; i++) {
       const s = sorted[i]!
       // Tokens that stand at or behind this position today.
@@ -144,10 +160,11 @@ export const whenItPays = (options: { readonly expectedRequests?: number } = {})
         behind += view.items[at]!.tokens
       }
       saved += s.saved
-      earned += s.saved * read * (expectedRequests === undefined ? s.age : expectedRequests)
+      earned += s.saved * read * s.age
       if (sorted[i + 1]?.position === s.position) continue
       const cost = Math.max(0, behind - saved) * rewrite
       const gain = earned - cost
+      if (saved * read * left < cost) continue
       if (!(saved > 0 && earned > 0 && gain >= 0)) continue
       // An earlier cut that re-writes hardly more takes its edits along: a memo before a fold, say.
       if (best === undefined || gain >= best.gain || cost <= 1.1 * best.cost) {
@@ -155,7 +172,8 @@ export const whenItPays = (options: { readonly expectedRequests?: number } = {})
       }
     }
     if (best === undefined) return wait("the re-write would cost more than it saves so far")
-    return { cut: best.cut, reason: `saving has reached the re-write of ${usd(best.cost)}` }
+    const reason = `saving has reached the re-write of ${usd(best.cost)}`
+    return { cut: whole ? first(staged) : best.cut, reason }
   }
 }
 

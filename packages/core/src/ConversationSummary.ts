@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { clipSummary } from "./ClipSummarizer.ts"
 import type { Proposal } from "./Edit.ts"
 import * as Edit from "./Edit.ts"
+import type { Message } from "./Message.ts"
 import { decodeOptions, functionOption, Positive, Share } from "./Options.ts"
 import type { Registry } from "./Registry.ts"
 import {
@@ -82,23 +83,28 @@ const registryIn = (
   items: ReadonlyArray<ItemRef>,
   redact: ((text: string) => string) | undefined
 ): Registry => {
+  const options = redact === undefined ? {} : { redact }
   let registry = emptyRegistry
+  let fresh: Array<Message> = []
+  const read = (): void => {
+    if (fresh.length > 0) registry = registryOf(fresh, { before: registry, ...options })
+    fresh = []
+  }
   for (const item of items) {
     const kept = keptIn(item)
-    registry =
-      kept === undefined
-        ? registryOf(item.messages, {
-            before: registry,
-            ...(redact === undefined ? {} : { redact })
-          })
-        : mergeRegistries(registry, readRegistry(kept.registry))
+    if (kept === undefined) fresh.push(...item.messages)
+    else {
+      read()
+      registry = mergeRegistries(registry, readRegistry(kept.registry))
+    }
   }
+  read()
   return registry
 }
 
-/** A text that can't open or close the tag that it stands in. */
+/** A text between tags; none of ours can open or close in it. */
 const inside = (tag: string, text: string): string =>
-  `<${tag}>\n${text.replace(new RegExp(`<(?=\\s*/?\\s*${tag}\\b)`, "gi"), "&lt;")}\n</${tag}>`
+  `<${tag}>\n${text.replace(/<(?=\s*\/?\s*(?:summary|registry)\b)/gi, "&lt;")}\n</${tag}>`
 
 const label = (
   summary: string,

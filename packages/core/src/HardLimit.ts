@@ -97,39 +97,50 @@ const unfitImages = (view: View): ReadonlyArray<string> => {
   return images.filter((i) => unfit.has(i.block)).map((i) => i.block)
 }
 
-/** Keeps only the edits without which the target would be missed. */
+/** Keeps only the edits without which the target would be missed; those made last are spared first. */
 const minimal = (
   view: ViewState,
   accepted: ReadonlyArray<Accepted>,
   needed: ReadonlySet<string>,
   target: Target
 ): ReadonlyArray<Edit> => {
-  let kept = accepted
-  const totalsOf = (edits: ReadonlyArray<Accepted>): Totals => {
+  /** The sums with these edits; nothing where one of them can't stand without those that are missing. */
+  const totalsOf = (edits: ReadonlyArray<Accepted>): Totals | undefined => {
     const draft = new Draft(view)
-    for (const { edit } of edits) draft.apply(edit)
-    return draft.totals
+    return edits.every(({ edit }) => typeof draft.apply(edit) !== "string")
+      ? draft.totals
+      : undefined
   }
   const folded = new Set<string>()
+  const unfit = new Set([...needed].map((block) => splitBlockId(block)[0]))
+  const holding = new Set<Edit>()
   for (const { edit } of accepted) {
     if (edit.kind !== "fold") continue
-    for (const id of edit.items)
-      for (const m of view.items.find((i) => i.id === id)?.members ?? []) folded.add(m)
+    for (const id of edit.items) {
+      for (const m of view.items.find((i) => i.id === id)?.members ?? []) {
+        folded.add(m)
+        if (unfit.has(m)) holding.add(edit)
+      }
+    }
   }
-  if (folded.size > 0) {
-    kept = kept.filter(
-      ({ edit }) => edit.kind !== "replace" || !folded.has(splitBlockId(edit.block)[0])
-    )
-  }
+  let kept = accepted.filter(
+    ({ edit }) => edit.kind !== "replace" || !folded.has(splitBlockId(edit.block)[0])
+  )
   let totals = totalsOf(kept)
-  for (const one of accepted) {
-    const { edit, delta } = one
-    if (edit.kind !== "replace" || needed.has(edit.block) || !kept.includes(one)) continue
-    // The sum says at once where an edit can't be spared; where it may be, the view without it decides.
-    if (!meets(view, less(totals, delta), target)) continue
+  const later = new Set<string>()
+  for (const one of kept.toReversed()) {
+    const { delta, edit } = one
+    if (totals === undefined) break
+    const block = edit.kind === "replace" ? edit.block : undefined
+    if (holding.has(edit) || (block !== undefined && needed.has(block))) continue
+    // The sum says at once where an edit can't be spared; where it may be, the view without it decides. A
+    // block that a later edit took further is as it is without the earlier one.
+    const isLast = block === undefined || !later.has(block)
+    if (block !== undefined) later.add(block)
+    if (isLast && !meets(view, less(totals, delta), target)) continue
     const without = kept.filter((k) => k !== one)
     const then = totalsOf(without)
-    if (!meets(view, then, target)) continue
+    if (then === undefined || !meets(view, then, target)) continue
     kept = without
     totals = then
   }

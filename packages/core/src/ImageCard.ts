@@ -10,7 +10,7 @@ const outcome = { success: "succeeded", failed: "failed", pending: "pending" } a
 export const imageCard = (image: ImageRef, view: Pick<View, "stepOf">, reason: string): string => {
   const step = image.callId === undefined ? undefined : view.stepOf(image.callId)
   const parts = ["image"]
-  if (image.size !== undefined) parts[0] += ` ${image.size.width}x${image.size.height}`
+  if (image.original !== undefined) parts[0] += ` ${image.original.width}x${image.original.height}`
   if (step !== undefined) {
     parts.push(
       `step ${step.step}, ${outcome[step.status]}: ${JSON.stringify(step.goal.slice(0, 80))}`

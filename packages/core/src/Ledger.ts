@@ -275,9 +275,11 @@ export const restore = (key: string, entries: ReadonlyArray<unknown>, steps: Ste
       case "drop":
         for (const seq of line.seqs) records.delete(seq)
         break
-      case "begin":
-        steps.begin(line)
+      case "begin": {
+        const { t: _, ...step } = line
+        steps.begin(step)
         break
+      }
       case "finish":
         steps.finish(line)
         break

@@ -8,6 +8,7 @@ import { started } from "./internal/box.ts"
 import type { Started } from "./internal/box.ts"
 import { MemoryImpl } from "./internal/MemoryImpl.ts"
 import type { MemoryOptions } from "./internal/memoryOptions.ts"
+import { withoutImages } from "./internal/project.ts"
 import { readOptions } from "./internal/memoryOptions.ts"
 import type { Recalled } from "./internal/recall.ts"
 import type { Saved } from "./Ledger.ts"
@@ -43,6 +44,12 @@ export interface Prepared<M> {
   /** What to send. The host's own list where nothing is to be changed. */
   readonly messages: ReadonlyArray<M>
   readonly report: Report
+  /**
+   * Where cache marks do most good: indexes of messages behind which one should stand, ascending. The last
+   * message; the last one that stands as it did in the request before; the last one that the next commit will
+   * leave as it is. Empty where the provider has no marks.
+   */
+  readonly marks: ReadonlyArray<number>
   /** Set where what can't be cut is over a limit, and only by `prepareAnyway`. */
   readonly overflow?: ContextOverflow
 }
@@ -125,10 +132,15 @@ export const make = Effect.fnUntraced(function* (
     catch: (error) => error as ConfigError
   })
   const scope = yield* Scope.Scope
+  // The strategies' own, which ends behind `close`: that waits for what still works beside the agent.
+  const inside = yield* Scope.fork(scope)
   const background = new Set<Fiber.Fiber<unknown, unknown>>()
   const own: Array<Started> = []
   for (const strategy of given.strategies) {
-    const propose = yield* strategy.start.pipe(Effect.provideService(Background, background))
+    const propose = yield* strategy.start.pipe(
+      Effect.provideService(Background, background),
+      Effect.provideService(Scope.Scope, inside)
+    )
     own.push(
       started(strategy, (view) => Effect.provideService(propose(view), CurrentMemory, background))
     )
@@ -146,5 +158,9 @@ export const make = Effect.fnUntraced(function* (
   return impl
 })
 
-/** A counter for a model that takes no images: they are not sent, so they cost what stands for them. */
-const blindCounter = (counter: Counter): Counter => ({ ...counter, image: () => 12 })
+/** A counter for a model that takes no images: they are not sent, so a message costs what stands for them. */
+const blindCounter = (counter: Counter): Counter => ({
+  ...counter,
+  image: () => 0,
+  message: (message) => counter.message(withoutImages([message])[0]!)
+})

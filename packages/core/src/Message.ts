@@ -79,7 +79,7 @@ export const splitBlockId = (id: BlockId): readonly [MessageId, string] => {
 
 const isRecord = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null
 
-/** What a block that holds an image says about it: base64 `data` or a `url`, in any of the hosts' shapes. */
+/** What a block that holds an image says about it: base64 `data`, a `url`, or neither where the provider keeps it. */
 export interface ImageData {
   readonly data: string | undefined
   readonly url: string | undefined
@@ -110,6 +110,7 @@ export const imageOf = (block: unknown): ImageData | undefined => {
     if (isRecord(source)) {
       if (typeof source.data === "string") return fromData(source.data, source.media_type)
       if (typeof source.url === "string") return fromUrl(source.url, undefined)
+      if (typeof source.file_id === "string") return elsewhere(undefined)
     }
     if (typeof block.image === "string") {
       return /^(data:|https?:)/.test(block.image)
@@ -121,7 +122,8 @@ export const imageOf = (block: unknown): ImageData | undefined => {
   if (type === "image_url" || type === "input_image") {
     const at = block.image_url
     if (typeof at === "string") return fromUrl(at, block.detail)
-    return isRecord(at) && typeof at.url === "string" ? fromUrl(at.url, at.detail) : undefined
+    if (isRecord(at) && typeof at.url === "string") return fromUrl(at.url, at.detail)
+    return typeof block.file_id === "string" ? elsewhere(block.detail) : undefined
   }
   if (type === "file" || type === "media" || type === "image-data") {
     const mime = block.mediaType ?? block.mimeType
@@ -133,6 +135,14 @@ export const imageOf = (block: unknown): ImageData | undefined => {
   }
   return undefined
 }
+
+/** An image that the provider keeps: there is no more to see here than that it is one. */
+const elsewhere = (detail: unknown): ImageData => ({
+  data: undefined,
+  url: undefined,
+  mimeType: undefined,
+  detail: typeof detail === "string" ? detail : undefined
+})
 
 const fromData = (data: string, mime: unknown): ImageData => ({
   data: data.startsWith("data:") ? data.slice(data.indexOf(",") + 1) : data,
@@ -162,8 +172,10 @@ export const withImage = (
   const { image_url: at, source, type } = block
   const url = `data:${mimeType};base64,${data}`
   const same = (fields: object): Block => ({ ...block, ...fields }) as unknown as Block
-  if (type === "image_url" || type === "input_image")
-    return same({ image_url: isRecord(at) ? { ...at, url } : url })
+  if (type === "image_url" || type === "input_image") {
+    const { file_id: _, ...rest } = block
+    return { ...rest, image_url: isRecord(at) ? { ...at, url } : url } as unknown as Block
+  }
   if (type === "file" || type === "media" || type === "image-data") {
     const mime = typeof block.mediaType === "string" ? "mediaType" : "mimeType"
     return same({ data: inShape(block.data, data, url), [mime]: mimeType })

@@ -32,7 +32,7 @@ const DECISION = {
 }
 
 const OUTCOME =
-  /\b(?:done|fixed|finished|completed?|succeed(?:ed|s)|success(?:ful(?:ly)?)?|pass(?:ed|es)|works?(?: now)?|created|updated|added|removed|renamed|saved|sent|found|implemented|resolved|ready|published|installed|merged)\b|erledigt|fertig|behoben|hecho|listo|terminé|corrigé|pronto|готово|исправлен|完成|已经|修复|成功|できました|完了|완료|성공/iu
+  /\b(?:done|fixed|finished|completed?|succeed(?:ed|s)|success(?:ful(?:ly)?)?|pass(?:ed|es)?|works?(?: now)?|created|updated|added|removed|renamed|saved|sent|found|implemented|resolved|ready|published|installed|merged)\b|erledigt|fertig|behoben|hecho|listo|terminé|corrigé|pronto|готово|исправлен|完成|已经|修复|成功|できました|完了|완료|성공/iu
 
 let segmenter: Intl.Segmenter | undefined
 
@@ -45,7 +45,7 @@ let segmenter: Intl.Segmenter | undefined
  * import { sentencesOf } from "@varve/core/Statement"
  *
  * console.log([...sentencesOf("- Open v1.2 first. Then save it.\n請先儲存。然後關閉。")])
- * // => [ "Open v1.2 first.", "Then save it.", "請先儲存。", "然後關閉。" ]
+ * // => [ 'Open v1.2 first.', 'Then save it.', '請先儲存。', '然後關閉。' ]
  * ```
  */
 export function* sentencesOf(text: string): Generator<string> {

@@ -58,6 +58,8 @@ export interface Repair {
   readonly what: string
 }
 
+const LOOSE = "a result without a call, or a second one; left out"
+
 /** How many messages behind a call its result may still come, when others stand between. */
 const REACH = 16
 
@@ -221,7 +223,7 @@ export class Transcript {
     for (; at < raw.length; at++) {
       const message = raw[at]
       if (!isMessage(message)) mend(at, "not a message with a role; left out")
-      else if (message.role === "toolResult") mend(at, "a result without a call; left out")
+      else if (message.role === "toolResult") mend(at, LOOSE)
       else if ((message.role === "user" || message.role === "assistant") && isBlank(message)) {
         mend(at, `an empty ${message.role} message; left out`)
       } else break
@@ -246,7 +248,11 @@ export class Transcript {
           open = read.open
           if (read.drop) {
             mend(parts[0]!.at, "an aborted message with calls that were never made; left out")
-            parts.length = 0
+            // What others said meanwhile stays.
+            const others = parts.filter(
+              (p) => p.message !== head && p.message.role !== "toolResult"
+            )
+            parts.splice(0, parts.length, ...others)
           }
         }
       }
@@ -273,7 +279,7 @@ export class Transcript {
         else if (message.role !== "toolResult") break
         else if (typeof message.toolCallId === "string" && waiting.delete(message.toolCallId))
           parts.push({ message, at })
-        else mend(at, "a result without a call, or a second one; left out")
+        else mend(at, LOOSE)
       }
     }
     take()
@@ -285,8 +291,7 @@ export class Transcript {
       for (; at < found; at++) {
         const message = raw[at]
         if (!isMessage(message)) mend(at, "not a message with a role; left out")
-        else if (message.role === "toolResult")
-          mend(at, "a result without a call, or a second one; left out")
+        else if (message.role === "toolResult") mend(at, LOOSE)
         else if (isBlank(message) && !isUnknownRole(message.role) && message.role !== "system") {
           mend(at, `an empty ${message.role} message; left out`)
         } else parts.push({ message, at })

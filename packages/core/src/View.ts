@@ -34,6 +34,8 @@ export interface ImageRef {
   readonly data: string | undefined
   readonly mimeType: string | undefined
   readonly size: ImageSize | undefined
+  /** The size as the host gave it; another one than `size` for a thumbnail. */
+  readonly original: ImageSize | undefined
   readonly tokens: number
   /** Bytes of base64. */
   readonly bytes: number

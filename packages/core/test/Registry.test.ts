@@ -287,7 +287,7 @@ describe("mergeRegistries", { timeout: 60_000 }, () => {
   it("gives what reading all at once gives, as long as nothing is over its bound", () => {
     fc.assert(
       fc.property(histories(), fc.nat(), (history, n) => {
-        const messages = history as ReadonlyArray<Message>
+        const messages = history
         const borders = [...messages.keys()].filter((i) => !isAmidCalls(messages, i))
         const at = borders[n % Math.max(1, borders.length)] ?? 0
         const [a, b] = [registryOf(messages.slice(0, at)), registryOf(messages.slice(at))]
@@ -379,7 +379,7 @@ describe("renderRegistry", { timeout: 60_000 }, () => {
         fc.nat(600),
         fc.constantFrom(...counters),
         (history, tokens, count) => {
-          const registry = registryOf(history as ReadonlyArray<Message>)
+          const registry = registryOf(history)
           const text = renderRegistry(registry, { tokens, count })
           if (text !== "") expect(count(text)).toBeLessThanOrEqual(tokens)
           expect(renderRegistry(registry, { tokens, count })).toBe(text)

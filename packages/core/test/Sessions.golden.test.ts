@@ -33,9 +33,11 @@ const LARGER: Readonly<Record<string, number>> = {
   GitHub: 0.8,
   "Windows settings": 0.8,
   Flights: 0.8,
-  "ui-tars/event-stream": 1,
-  "ufo-4k": 1.2
+  "ui-tars/event-stream": 1
 }
+
+/** Few images, or far between: they leave with what is folded before screenshots are old. */
+const FOLDED: ReadonlyArray<string> = ["ufo-4k", "claude-code/docker"]
 
 const counter = estimateCounter()
 
@@ -167,7 +169,7 @@ describe.skipIf(!data)("real sessions, at every length", () => {
       expect(edits.length).toBeGreaterThan(0)
       const images = imagesIn(session.messages)
       if (images <= KEEP) return
-      if (entry.kind === "gui") expect(pruned).toBeGreaterThan(0)
+      if (!FOLDED.includes(entry.name)) expect(pruned).toBeGreaterThan(0)
       expect(imagesIn(sent)).toBeLessThan(images)
     },
     60_000

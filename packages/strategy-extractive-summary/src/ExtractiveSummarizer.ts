@@ -25,6 +25,8 @@ const MOST = 0.75
 const UNITS_A_TOKEN = 16
 
 const isSame = (a: Candidate, b: Candidate): boolean => {
+  // Steps are alike and yet each its own.
+  if (a.line.startsWith("step ")) return false
   const [few, many] = a.terms.size < b.terms.size ? [a.terms, b.terms] : [b.terms, a.terms]
   if (few.size < SAME * many.size) return false
   let shared = 0
@@ -111,7 +113,7 @@ export const extractiveSummary = (request: SummaryRequest): string => {
  *   })
  * )
  * console.log(text.split("\n"))
- * // => [ "Never book anything.", "user: Find the cheapest flight to Oslo.", "assistant: I found one for 74 EUR with Norwegian." ]
+ * // => [ 'Never book anything.', 'user: Find the cheapest flight to Oslo.', 'assistant: I found one for 74 EUR with Norwegian.' ]
  * ```
  */
 export const extractiveSummarizer = (): Summarizer => (request) =>

@@ -1,4 +1,5 @@
 import { estimateCounter } from "@varve/core/Counter"
+import { textOf } from "@varve/core/Message"
 import { describe, expect, it } from "vitest"
 import type { Compaction, Retention } from "./retention/run.ts"
 import { readable, retentionOf, runTrace } from "./retention/run.ts"
@@ -33,12 +34,11 @@ interface Run {
 const sum = (runs: ReadonlyArray<Run>): ReadonlyArray<Retention> =>
   Array.from({ length: ROUNDS }, (_, i) => {
     const each = runs.map(({ trace, compactions }) => retentionOf(trace, compactions, i + 1))
-    return Object.fromEntries(
-      kinds.map((kind) => [
-        kind,
-        each.reduce(([a, b], r) => [a + r[kind][0], b + r[kind][1]] as const, [0, 0] as const)
-      ])
-    ) as unknown as Retention
+    const total = (kind: Kind): readonly [number, number] => [
+      each.reduce((n, r) => n + r[kind][0], 0),
+      each.reduce((n, r) => n + r[kind][1], 0)
+    ]
+    return Object.fromEntries(kinds.map((kind) => [kind, total(kind)])) as unknown as Retention
   })
 
 const share = ([kept, planted]: readonly [number, number]): number =>
@@ -56,6 +56,7 @@ const table = (title: string, rounds: ReadonlyArray<Retention>): string =>
 
 describe.each(Object.entries(standIns))(
   "what is left after K compactions by %s",
+  { timeout: 120_000 },
   (name, summarizer) => {
     const all = (options: { readonly registryTokens?: number; readonly targetTokens?: number }) =>
       Promise.all(
@@ -109,6 +110,24 @@ describe.each(Object.entries(standIns))(
           }
           for (const [i, { outcome }] of trace.steps.entries())
             if (outcome === "failed") expect(text).not.toContain(`step ${i}: success`)
+        }
+      }
+    })
+
+    it("the newest request and the pending step stay behind it, and it says that it is for reference", async () => {
+      for (const { trace, compactions } of await withRegistry) {
+        const pending = trace.needles.find(({ kind }) => kind === "pending step")!.parts[0]!
+        for (const { at, messages, summary } of compactions) {
+          const history = trace.steps.slice(0, at).flatMap((step) => step.messages)
+          const newest = history.findLast(({ role }) => role === "user")!
+          const texts = messages.map(textOf)
+          expect(summary).toMatch(
+            /^\[Summary .* Reference data, not an instruction and not a request\.\]/
+          )
+          expect(messages.indexOf(newest)).toBeGreaterThan(texts.indexOf(summary))
+          const steps = texts.find((text) => text.startsWith("[Step memory: "))!
+          const waiting = steps.slice(steps.indexOf("\nPending, without an outcome yet:"))
+          expect(waiting.split("\n").slice(2)).toEqual([expect.stringContaining(pending)])
         }
       }
     })

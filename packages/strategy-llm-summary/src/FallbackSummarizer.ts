@@ -1,7 +1,6 @@
 import type { Summarizer, SummaryRequest, SummaryResult } from "@varve/core/Summarizer"
 import { checkSummary } from "@varve/core/SummaryCheck"
 import { ConfigError, show, SummaryError } from "@varve/core/VarveError"
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
@@ -82,12 +81,8 @@ export const fallbackSummarizer = (
                   })
                 : work
           )
-          return later === 0
-            ? answer
-            : // An exception is that summarizer's own fault, too.
-              Effect.catchCause(answer, (cause) =>
-                Cause.hasInterrupts(cause) ? Effect.failCause(cause) : from(i + 1)
-              )
+          // An exception is that summarizer's own fault, too.
+          return later === 0 ? answer : Effect.catchCause(answer, () => from(i + 1))
         })
       return from(0)
     })

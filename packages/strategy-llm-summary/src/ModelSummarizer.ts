@@ -82,7 +82,7 @@ const Options = Schema.Struct({
       maxCooldown: Schema.optional(Positive)
     })
   ),
-  /** Most calls that one memory may make; default 200. */
+  /** Most calls that one memory may make; default 1000. */
   calls: Schema.optional(Positive),
   /** Most tokens, in and out, that one memory may use; default 4 000 000. */
   tokens: Schema.optional(Positive),
@@ -230,7 +230,7 @@ const known = (n: number | undefined): number | undefined =>
 export const modelSummarizer = (options: ModelSummarizerOptions): Summarizer => {
   const given = decodeOptions(Options, options, NAME)
   check(given)
-  const { breaker = {}, calls = 200, redact = identity, retries = 2, timeout = 60_000 } = given
+  const { breaker = {}, calls = 1000, redact = identity, retries = 2, timeout = 60_000 } = given
   const { tokens = 4_000_000 } = given
   const { cooldown = 60_000, failures = 3, maxCooldown = 600_000 } = breaker
   const askers = new WeakMap<object, Asker>()

@@ -223,6 +223,15 @@ describe("modelSummarizer's retries", () => {
     })
   )
 
+  effectIt.effect("stop where the breaker opens, with the error that opened it", () =>
+    Effect.gen(function* () {
+      const { calls, summarizer } = made(() => refuse("503 unavailable"), { retries: 9 })
+      const result = yield* settled(summarizer(request()))
+      assert.strictEqual(calls(), 3)
+      assert.include(result._tag === "Failure" ? result.failure.message : "", "503 unavailable")
+    })
+  )
+
   effectIt.effect("end, and are not made for errors that last", () =>
     Effect.gen(function* () {
       for (const [message, retries, wanted] of [
@@ -559,6 +568,15 @@ describe("modelSummarizer on a record beyond the window", () => {
       ),
       { numRuns: 40 }
     )
+  })
+
+  it("takes a counter that finds more in the whole than in its pieces", async () => {
+    const count = (text: string) => Math.ceil((text.length / 4) * (1 + text.length / 20_000))
+    const { asked, summarizer } = made(() => says("Seen."), { window })
+    expect((await run(summarizer(bigger({ count })))).text).toBe("Seen.")
+    for (const { maxTokens, prompt, system } of asked) {
+      expect(count(prompt) + count(system) + maxTokens).toBeLessThanOrEqual(window)
+    }
   })
 
   it("a huge record is clipped with a note rather than sent in endless parts", async () => {

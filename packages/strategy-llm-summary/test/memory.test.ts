@@ -200,7 +200,7 @@ describe("500 turns with a model that", () => {
     () =>
       Effect.gen(function* () {
         const long = Array.from({ length: 2000 }, (_, i) => `fact ${i * 7919}`).join(", ")
-        const { complete } = model(() => says(long))
+        const { calls, complete } = model(() => says(long))
         const memory = yield* Memory.make(pipeline(modelSummarizer({ complete })))
         const history: Array<Message> = [task]
         for (let i = 1; i <= 500; i++) {
@@ -217,6 +217,8 @@ describe("500 turns with a model that", () => {
           history.push(...messagesOf(i))
           yield* memory.steps.finish({ id: `s${i}`, outcome: "success" })
         }
+        // One each time that the recent layer or the window is full again, not one a turn.
+        assert.isBelow(calls(), 200)
       }),
     60_000
   )
@@ -229,6 +231,29 @@ const full: ReadonlyArray<Message> = [
 ]
 
 describe("a memory with a model's summaries", () => {
+  effectIt.effect(
+    "a strategy that waits less than the model may take still finds out that it hangs",
+    () =>
+      Effect.gen(function* () {
+        const { calls, complete } = model(never)
+        const summarizer = modelSummarizer({ complete })
+        const memory = yield* Memory.make({
+          budget: { tokens: limit },
+          pipeline: [conversationSummary({ summarizer, timeout: 5000 }), hardLimit()]
+        })
+        const history = full.slice()
+        let waited = 0
+        for (let i = 100; i < 300; i++) {
+          const { ms } = yield* timed(memory.prepare(history))
+          assert.isAtMost(ms, 5000)
+          waited += ms
+          history.push(...messagesOf(i))
+        }
+        assert.strictEqual(calls(), 3)
+        assert.strictEqual(waited, 15_000)
+      })
+  )
+
   it("two memories of one configuration share no breaker and no counts", async () => {
     const { calls, complete } = model(() => refuse("401 no such key"))
     const options = pipeline(modelSummarizer({ complete, breaker: { failures: 1 } }))

@@ -15,8 +15,13 @@ export interface HeldImage {
 /** What has to become of an image, and the limit that asks for it. */
 export type LimitStep =
   | { readonly to: "card"; readonly limit: string }
-  /** A copy whose longest edge is at most `edge` px; without it, a thumbnail. */
-  | { readonly to: "copy"; readonly edge: number | undefined; readonly limit: string }
+  /** A copy whose longest edge is at most `edge` px; a thumbnail, where it has to be small. */
+  | {
+      readonly to: "copy"
+      readonly edge: number
+      readonly thumbnail: boolean
+      readonly limit: string
+    }
 
 /** Sums go down to this share of their limit, so that the next images don't ask again at once. */
 const LOW_WATER = 0.7
@@ -64,10 +69,10 @@ export const planLimits = (
     steps.set(state.at, { to: "card", limit })
     alive = alive.filter((s) => s !== state)
   }
-  const copy = (state: State, limit: string, edge?: number): void => {
-    steps.set(state.at, { to: "copy", edge, limit })
-    state.edge = Math.min(state.edge, edge ?? state.edge)
-    state.scalable = edge !== undefined
+  const copy = (state: State, limit: string, edge: number, thumbnail = false): void => {
+    state.edge = Math.min(state.edge, edge)
+    state.scalable = !thumbnail
+    steps.set(state.at, { to: "copy", edge: state.edge, thumbnail, limit })
   }
   const down = (state: State, limit: string, edge: number): void =>
     state.scalable ? copy(state, limit, edge) : card(state, limit)
@@ -131,7 +136,7 @@ export const planLimits = (
     if (!over(1)) continue
     for (const state of alive.filter((s) => s.scalable)) {
       if (!over(LOW_WATER)) break
-      copy(state, name)
+      copy(state, name, state.edge, true)
       state.bytes *= THUMBNAIL_SHARE
     }
     for (const state of alive.filter(({ image }) => !image.fixed)) {

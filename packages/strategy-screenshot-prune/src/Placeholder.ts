@@ -1,5 +1,6 @@
 import { imageCard } from "@varve/core/ImageCard"
 import type { ImageRef, View } from "@varve/core/View"
+import { scaledText, scalingOf } from "./Thumbnail.ts"
 
 /** Which text stands for an image: a card, or the short text that this project started from. */
 export type PlaceholderKind = "card" | "classic"
@@ -34,6 +35,10 @@ export const placeholder = (
   reason: string,
   kind: PlaceholderKind
 ): string | undefined => {
+  const { original, size } = image
+  // What stands beside a copy leaves with it.
+  const scaled = original !== undefined && size !== undefined && original.width !== size.width
+  const beside = scaled ? view.counter.text(scaledText(scalingOf(original, size), image.block)) : 0
   const first = kind === "classic" ? classicText(image, view) : imageCard(image, view, reason)
-  return [first, SHORT].find((text) => view.counter.text(text) <= image.tokens)
+  return [first, SHORT].find((text) => view.counter.text(text) <= image.tokens + beside)
 }

@@ -71,7 +71,7 @@ const planFor = (view: View, look: Look, find: Find): Plan => {
 export const rescaleCurrent = (options?: RescaleCurrentOptions): Strategy => {
   const { format = "webp" } = decodeOptions(Options, options, "rescaleCurrent")
   requireSharp("rescaleCurrent")
-  const look: Look = { edge: 0, format, quality: 0 }
+  const look: Look = { edge: 8000, format, quality: 60 }
   return make(
     "rescale-current",
     Effect.map(beside, (fork) => {

@@ -75,7 +75,9 @@ describe("every host's shape of an image", () => {
       // All else of the block is as the host gave it.
       const swap = (value: unknown): string =>
         JSON.stringify(value).replaceAll(bytes!, "DATA").replaceAll("image/webp", "MIME")
-      const own = JSON.stringify(images[2]).replaceAll(data[2]!, "DATA").replaceAll("image/png", "MIME")
+      const own = JSON.stringify(images[2])
+        .replaceAll(data[2]!, "DATA")
+        .replaceAll("image/png", "MIME")
       expect(swap(copy)).toBe(own)
     })
 

@@ -1,11 +1,12 @@
-import { Commit, createMemory, memoryStore } from "@varve/core"
+import { Commit, createMemory, makeCounter, memoryStore } from "@varve/core"
 import type { PlainMemory } from "@varve/core"
 import { readImageSize } from "@varve/core/ImageSize"
 import { profile } from "@varve/profiles"
 import { deepFreeze } from "@varve/testkit/Freeze"
 import { pngBase64 } from "@varve/testkit/Png"
-import { tiktokenCounter } from "@varve/tokenizer"
+import { imageTokens, tiktokenCounter } from "@varve/tokenizer"
 import sharp from "sharp"
+import type { Sharp } from "sharp"
 import { describe, expect, it } from "vitest"
 import { requireSharp } from "../src/internal/sharp.ts"
 import type { ScreenshotsOptions } from "../src/index.ts"
@@ -38,14 +39,20 @@ const firstOf = async (data: string, mimeType = "image/png", edge = 128, memory?
   return shownIn(messages)[0]!
 }
 
-const encoded = async (change: (png: sharp.Sharp) => sharp.Sharp, width = 640, height = 400) => {
+const encoded = async (change: (png: Sharp) => Sharp, width = 640, height = 400) => {
   const source = sharp(pixels(width, height, 5), { raw: { width, height, channels: 3 } })
   return (await change(source).toBuffer()).toString("base64")
 }
 
 describe("thumbnails", () => {
   it("go from full to thumbnail to card, and tokens fall by the model's rule", async () => {
-    const memory = memoryOf({ keep: 1, thumbnails: { count: 2, edge: 256 } })
+    const rule = { rule: "claude", patch: 28, maxEdge: 1568, maxTokens: 1568 } as const
+    const memory = createMemory({
+      pipeline: [screenshots({ keep: 1, thumbnails: { count: 2, edge: 256 } })],
+      // A word a text, so that what is left of a difference is the images.
+      counter: makeCounter({ name: "words", text: () => 1, image: (s) => imageTokens(rule, s) }),
+      commit: Commit.immediate
+    })
     const { messages, report } = await memory.prepare(deepFreeze(historyOf(await screens(5))))
     expect(shownIn(messages).map(sizes)).toEqual([
       ["text"],
@@ -54,13 +61,9 @@ describe("thumbnails", () => {
       ["256x160 webp", "text"],
       ["640x400 png"]
     ])
-    // Patches of 28 px: 23 x 15 for a full one, 10 x 6 for a thumbnail.
     const full = 23 * 15
-    const words = report.after.tokens - full - 2 * 60
-    expect(words).toBeGreaterThan(0)
-    expect(report.before.tokens - report.after.tokens).toBe(
-      5 * full - full - 2 * 60 - (words - (report.before.tokens - 5 * full))
-    )
+    const thumbnail = 10 * 6
+    expect(report.before.tokens - report.after.tokens).toBe(4 * full - 2 * thumbnail - 4)
   })
 
   it("say from, to and scale beside the thumbnail and in the report", async () => {
@@ -91,7 +94,12 @@ describe("thumbnails", () => {
       create: { width: 300, height: 300, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } }
     })
       .composite([
-        { input: Buffer.from(pixels(120, 300, 3)), raw: { width: 120, height: 300, channels: 3 }, left: 0, top: 0 }
+        {
+          input: Buffer.from(pixels(120, 300, 3)),
+          raw: { width: 120, height: 300, channels: 3 },
+          left: 0,
+          top: 0
+        }
       ])
       .png()
       .toBuffer()
@@ -132,7 +140,10 @@ describe("thumbnails", () => {
       [png.slice(0, png.length >> 1), /no thumbnail, it is damaged/],
       [png.slice(0, 400) + "A".repeat(9000), /no thumbnail, it is damaged/],
       [header, /30000x30000; no thumbnail, it has too many pixels/],
-      [Buffer.from("<svg/>").toString("base64"), /no thumbnail, it is not an image of a known kind/],
+      [
+        Buffer.from("<svg/>").toString("base64"),
+        /no thumbnail, it is not an image of a known kind/
+      ],
       ["", /no thumbnail|an older/]
     ]
     for (const [data, reason] of cases) {
@@ -145,7 +156,10 @@ describe("thumbnails", () => {
 
   it("are not made where they would not be cheaper: on Gemini 3 an image costs the same at any size", async () => {
     const steps = historyOf(await screens(4))
-    const gemini = memoryOf({ keep: 1, thumbnails: { count: 2, edge: 64 } }, "google/gemini-3.1-pro")
+    const gemini = memoryOf(
+      { keep: 1, thumbnails: { count: 2, edge: 64 } },
+      "google/gemini-3.1-pro"
+    )
     const { messages } = await gemini.prepare(steps)
     expect(sizes(shownIn(messages).flat())).toEqual([
       "text",

@@ -16,7 +16,13 @@ export const pixels = (width: number, height: number, seed: number): Buffer => {
       for (let x = left; x < Math.min(right, width); x++) data.set(colour, (y * width + x) * 3)
   }
   // Texture, so that a screenshot is not smaller than its own thumbnail.
-  for (let i = 0; i < data.length; i += 7) data[i] = (data[i]! + next(48)) % 256
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x += 4) {
+      const at = (y * width + x) * 3
+      const shade = next(24)
+      for (let i = at; i < Math.min(at + 12, (y + 1) * width * 3); i++)
+        data[i] = Math.max(0, data[i]! - shade)
+    }
   return data
 }
 
@@ -47,7 +53,9 @@ export const touched = async (
   const data = pixels(width, height, seed)
   for (let y = at; y < at + size; y++)
     for (let x = at; x < at + size; x++) data.set([255, 0, 255], (y * width + x) * 3)
-  const png = await sharp(data, { raw: { width, height, channels: 3 } }).png().toBuffer()
+  const png = await sharp(data, { raw: { width, height, channels: 3 } })
+    .png()
+    .toBuffer()
   return png.toString("base64")
 }
 
@@ -93,7 +101,9 @@ export const historyOf = (
 ]
 
 /** The blocks of the results, each list with the text beside them left out. */
-export const shownIn = (messages: ReadonlyArray<unknown>): ReadonlyArray<ReadonlyArray<TestBlock>> =>
+export const shownIn = (
+  messages: ReadonlyArray<unknown>
+): ReadonlyArray<ReadonlyArray<TestBlock>> =>
   (messages as ReadonlyArray<TestMessage>)
     .filter(({ role }) => role === "toolResult")
     .map(({ content }) => (typeof content === "string" ? [] : content.slice(1)))

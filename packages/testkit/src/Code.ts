@@ -1,4 +1,5 @@
 import type { Message } from "@varve/core/Message"
+import type { Growth } from "./Growth.ts"
 
 const sizeOf = (base64: string): readonly [number, number] | undefined => {
   const head = Buffer.from(base64.slice(0, 32), "base64")
@@ -36,4 +37,13 @@ export const historyAsCode = (history: ReadonlyArray<Message>): string => {
       }) ?? "undefined"
     ).replaceAll(/"\\u0001(.*?)\\u0001"/g, "$1")
   return history.length === 0 ? "[]" : `[\n  ${history.map(code).join(",\n  ")}\n]`
+}
+
+/** A session as code: one history with the lengths at which a request was made, else a history a request. */
+export const growthAsCode = ({ kind, requests }: Growth): string => {
+  const last = requests.at(-1) ?? []
+  const grows = requests.every((head) => head.every((message, i) => message === last[i]))
+  return grows
+    ? `// ${kind}; requests at lengths ${requests.map((r) => r.length).join(", ")}\n${historyAsCode(last)}`
+    : `// ${kind}; one history a request\n${requests.map(historyAsCode).join("\n")}`
 }

@@ -123,7 +123,8 @@ const order = ({ input }: Prepared, origins: ReadonlyArray<Origin>, found: Found
 }
 
 const cost = (p: Prepared, counter: Counter, found: Found): void => {
-  if (checkValidity(p.input).length > 0) return
+  const startsWithUser = p.startsWithUser === true
+  if (checkValidity(p.input, { startsWithUser }).length > 0) return
   const isMemo = p.isMemo ?? (() => false)
   const before = measure(p.input, counter)
   const after = measure(
@@ -194,7 +195,11 @@ const NOTE = 64
 /** I10, the other half: `ContextOverflow` came though what is hard-protected fits by itself. */
 export const checkOverflow = (p: Omit<Prepared, "output">): ReadonlyArray<Violation> => {
   const hard = measureHardPart(p.input, p.counter ?? estimateCounter(), p.overhead, p.isPinned)
-  const empty = hardPart(p.input, p.isPinned).every(isFixed)
+  const startsWithUser = p.startsWithUser === true
+  const needsNote = (list: ReadonlyArray<Message>): boolean =>
+    list.every(isFixed) || checkValidity(list, { startsWithUser }).some((f) => f.rule === "first")
+  // Where nothing is left, or nothing that a request may begin with, a short note of ours has to stand.
+  const empty = needsNote(p.input) || needsNote(hardPart(p.input, p.isPinned))
   const least = empty ? { ...hard, tokens: hard.tokens + NOTE, messages: hard.messages + 1 } : hard
   if (overLimits(least, p.limits ?? {}).length > 0) return []
   return [

@@ -7,13 +7,16 @@ import type { PlainMemory } from "@varve/core/createMemory"
 import { createMemory } from "@varve/core/createMemory"
 import type { MemoryOptions, Prepared as Answered } from "@varve/core/Memory"
 import type { Message } from "@varve/core/Message"
+import { flatten } from "@varve/core/Pipeline"
 import type { Profile } from "@varve/core/Profile"
 import { defaultProfile } from "@varve/core/Profile"
+import type { Store } from "@varve/core/Store"
 import { memoryStore } from "@varve/core/Store"
 import { checkValidity } from "@varve/core/Validity"
 import { ContextOverflow } from "@varve/core/VarveError"
 import { deepFreeze } from "./Freeze.ts"
 import { contentOf, isRecord, roleOf } from "./internal/origins.ts"
+import { later } from "./internal/later.ts"
 import { recordSteps } from "./internal/recordSteps.ts"
 import type { Prepared, Violation } from "./Invariants.ts"
 import {
@@ -39,7 +42,8 @@ export interface Trial {
   readonly pins?: ReadonlySet<string>
   /** True: each tool call is recorded as a step. */
   readonly steps?: boolean
-  /** True: a second memory follows, made anew from its store before every request, and must give the same. */
+  /** True: a second memory follows, made anew from its store before every request and a day
+   *  later, and must give the same. */
   readonly restarts?: boolean
   /** False where work beside the agent may change the answer to a repeated request; default true. */
   readonly settled?: boolean
@@ -51,7 +55,7 @@ export interface Tried {
   readonly requests: number
   /** Requests in which edits came into force. */
   readonly commits: number
-  /** Edits of strategies that were accepted, and those that came into force. */
+  /** Edits of strategies (guards aside) that were accepted, and those that came into force. */
   readonly accepted: number
   readonly committed: number
   /** Edits of the guard. */
@@ -91,18 +95,32 @@ const hostId = (m: Message): string => {
   return typeof id === "string" ? id : ""
 }
 
-/** A text of ours that stands for nothing of the host's, as a memo does. */
-const memosIn = (compose: string): ((m: Message) => boolean) => {
-  const texts = compose === "" ? [] : [compose, ...compose.split("\n\n")]
-  return (m) => {
-    const [block] = contentOf(m)
-    const text = isRecord(block) ? block["text"] : undefined
-    return (
-      roleOf(m) === "user" &&
-      typeof text === "string" &&
-      (texts.includes(text) || compose.includes(text))
-    )
+/** A store that knows the texts of all memos that were ever set: they may add to what is sent. */
+const tapped = () => {
+  const store = memoryStore()
+  const memos = new Set<unknown>()
+  const see = (entries: ReadonlyArray<unknown>): void => {
+    for (const entry of entries) {
+      const { edit } = entry as { readonly edit?: { readonly kind?: string; readonly text?: unknown } }
+      if (edit?.kind === "memo") memos.add(edit.text)
+    }
   }
+  const isMemo = (m: Message): boolean => {
+    const [block] = contentOf(m)
+    return roleOf(m) === "user" && isRecord(block) && memos.has(block["text"])
+  }
+  const tap: Store = {
+    ...store,
+    append: (key, entries) => {
+      see(entries)
+      return store.append(key, entries)
+    },
+    replace: (key, entries) => {
+      see(entries)
+      return store.replace(key, entries)
+    }
+  }
+  return { isMemo, tap }
 }
 
 /**
@@ -117,6 +135,9 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
   const seen = { requests: 0, commits: 0, accepted: 0, committed: 0, guarded: 0, overflows: 0 }
   const given = trial.options()
   const profile = given.profile ?? defaultProfile
+  const guards = new Set(
+    flatten(given.pipeline ?? []).flatMap((s) => (s.guard === true ? [s.name] : []))
+  )
   const counter = scaled(
     given.counter === undefined || "start" in given.counter ? estimateCounter() : given.counter,
     profile
@@ -125,7 +146,8 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
   const limits: Limits = resolveLimits(given.budget ?? {}, profile)
   const isPinned = (m: Message) => pins.has(hostId(m))
   const start = (options: MemoryOptions) => createMemory({ ...options, overhead: () => overhead })
-  const memory = start(given)
+  const { isMemo, tap } = tapped()
+  const memory = start({ ...given, store: tap })
   const store = memoryStore()
   let twin = trial.restarts === true ? start({ ...trial.options(), store }) : undefined
   for (const one of [memory, twin]) for (const id of pins) one?.pin(id)
@@ -144,17 +166,14 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
     record(input, twin === undefined ? [memory] : [memory, twin])
     const answer = await ask(memory, input)
     seen.requests++
-    const startsWithUser =
-      profile.startsWithUser &&
-      checkValidity(input, { startsWithUser: true }).every((f) => f.rule !== "first")
-    const common = { input, counter, overhead, isPinned, limits, startsWithUser }
-    const isMemo = memosIn(memory.compose())
+    const { startsWithUser } = profile
+    const common = { input, counter, overhead, isPinned, isMemo, limits, startsWithUser }
     if (answer instanceof ContextOverflow) {
       seen.overflows++
       if (given.pipeline?.length !== 0) found.push(...checkOverflow(common))
       const output = await memory.transformContext(input as Array<Message>)
       const { limits: _, ...anyway } = common
-      found.push(...checkOne({ ...anyway, isMemo, output }, profile))
+      found.push(...checkOne({ ...anyway, output }, profile))
       previous = undefined
     } else {
       const output = answer.messages as Messages
@@ -166,10 +185,10 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
       seen.guarded += report.guarded
       cut ||= report.guarded > 0 || report.reasoning.removed > 0
       for (const s of report.strategies) {
-        seen.accepted += s.accepted
+        if (!guards.has(s.name)) seen.accepted += s.accepted
         if (s.error !== undefined) errors.add(`${s.name}: ${s.error}`)
       }
-      const prepared: Prepared = { ...common, isMemo, output, unguarded: !cut }
+      const prepared: Prepared = { ...common, output, unguarded: !cut }
       found.push(...checkOne(prepared, profile), ...checkReport(prepared, answer, profile))
       let last = output
       if (settled) {
@@ -186,7 +205,8 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
       previous = { ...prepared, output: last }
     }
     if (twin === undefined) continue
-    const other = await ask(twin, deepFreeze(structuredClone(head)))
+    const follower = twin
+    const other = await later(() => ask(follower, deepFreeze(structuredClone(head))))
     if (other instanceof ContextOverflow !== answer instanceof ContextOverflow) {
       found.push({ rule: "I9", at: -1, what: "only one of two memories overflows" })
     } else if (!(other instanceof ContextOverflow) && !(answer instanceof ContextOverflow)) {

@@ -1,7 +1,7 @@
 import type { Message } from "@varve/core/Message"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { historyAsCode } from "../src/Code.ts"
+import { growthAsCode, historyAsCode } from "../src/Code.ts"
 import { histories } from "../src/Histories.ts"
 import { pngBase64 } from "../src/Png.ts"
 
@@ -26,4 +26,13 @@ it("prints what says the same, all but the pixels", () => {
   expect(historyAsCode([undefined, null, { role: "user", content: 1n }] as never)).toContain(
     "undefined"
   )
+})
+
+it("prints a session that only grows as one history with its lengths", () => {
+  const history = [{ role: "user", content: "a" } as const, { role: "user", content: "b" } as const]
+  const code = growthAsCode({ kind: "plain", requests: [history.slice(0, 1), history] })
+  expect(code.split("\n")[0]).toBe("// plain; requests at lengths 1, 2")
+  expect(code.match(/"role"/g)).toHaveLength(2)
+  const forked = growthAsCode({ kind: "forked", requests: [history, history.slice(1)] })
+  expect(forked.match(/"role"/g)).toHaveLength(3)
 })

@@ -3,10 +3,7 @@ import type { PiMemory } from "../PiAgent.ts"
 import { messageOverhead } from "./overhead.ts"
 
 /** A hook for messages of any kind. */
-export type AnyTransformContext = <M>(
-  messages: Array<M>,
-  signal?: AbortSignal
-) => Promise<Array<M>>
+export type AnyTransformContext = <M>(messages: Array<M>, signal?: AbortSignal) => Promise<Array<M>>
 
 /** The last history that a memory prepared, and what it became. */
 interface Prepared {
@@ -26,17 +23,20 @@ const continued = <M>({ from, to }: Prepared, messages: Array<M>): Array<M> => {
 const isOverflow = (error: unknown): boolean =>
   (error as { readonly _tag?: unknown } | null | undefined)?._tag === "ContextOverflow"
 
-/**
- * The hook of a memory. Never rejects, and never writes to what it is given.
- *
- * `beside` is what a request carries beside its messages; `sent` is told of each request that the memory
- * prepared.
- */
-export const makeHook = (
-  memory: PiMemory,
-  beside: () => Overhead = () => ({}),
-  sent: () => void = () => {}
-): AnyTransformContext => {
+/** What a hook needs of the agent that it serves. */
+export interface Served {
+  /** What a request carries beside its messages. */
+  readonly beside: () => Overhead
+  /** The answer that the last request failed with, told once. */
+  readonly failure: () => unknown
+  /** Told of each request that the memory prepared. */
+  readonly sent: () => void
+}
+
+const alone: Served = { beside: () => ({}), failure: () => undefined, sent: () => {} }
+
+/** The hook of a memory. Never rejects, and never writes to what it is given. */
+export const makeHook = (memory: PiMemory, served: Served = alone): AnyTransformContext => {
   const overheadOf = messageOverhead()
   let last: Prepared | undefined
   return async (messages, signal) => {
@@ -45,10 +45,13 @@ export const makeHook = (
     let overflow = false
     try {
       const from = messages.slice()
-      const overhead = overheadOf(messages, beside())
-      const { messages: out } = await memory.prepare(messages, { ...overhead, signal })
+      const options = { ...overheadOf(messages, served.beside()), signal }
+      const failure = served.failure()
+      const smaller =
+        failure === undefined ? undefined : await memory.recover(failure, messages, options)
+      const { messages: out } = smaller ?? (await memory.prepare(messages, options))
       last = { from, to: out === messages ? from : out }
-      sent()
+      served.sent()
       return out as typeof messages
     } catch (error) {
       if (aborted()) return messages
@@ -58,7 +61,7 @@ export const makeHook = (
     // smallest valid view.
     try {
       const out = await memory.transformContext(messages, signal)
-      if (overflow) sent()
+      if (overflow) served.sent()
       if (overflow || out !== messages) return out
     } catch {
       // Not a memory of ours, or one that broke its promise: what it last gave has to do.

@@ -21,6 +21,8 @@ export interface Recorder {
   readonly take: (event: PiEvent) => void
   /** Says that the memory prepared a request: the usage reported next is that of this request. */
   readonly sent: () => void
+  /** The answer that the last request failed with; told once. */
+  readonly failure: () => unknown
   /** Ends the steps that have no outcome. */
   readonly end: () => void
 }
@@ -33,6 +35,7 @@ export const makeRecorder = (memory: PiMemory, goalArgument: string | undefined)
   let answer = ""
   let uses = new Map<string, number>()
   let awaited = false
+  let failed: unknown
 
   const begin = ({ toolCallId, toolName, args }: Loose): void => {
     if (typeof toolCallId !== "string") return
@@ -75,6 +78,7 @@ export const makeRecorder = (memory: PiMemory, goalArgument: string | undefined)
       const { input, cacheRead, cacheWrite, output } = message["usage"] as ReportedUsage
       memory.usage({ input, cacheRead, cacheWrite, output })
     }
+    failed = awaited && message["stopReason"] === "error" ? message : undefined
     awaited = false
   }
 
@@ -97,6 +101,11 @@ export const makeRecorder = (memory: PiMemory, goalArgument: string | undefined)
 
   return {
     sent: () => void (awaited = true),
+    failure: () => {
+      const last = failed
+      failed = undefined
+      return last
+    },
     end: () => quietly(end),
     take: (event) =>
       quietly(() => {

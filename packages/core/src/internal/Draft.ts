@@ -137,6 +137,17 @@ export class Draft {
       .map(([id]) => id)
   }
 
+  /** False where the first message of the conversation would not be a user's. Memos stand behind it. */
+  get opensWithUser(): boolean {
+    for (const item of this.#slots) {
+      for (const { role } of item?.messages ?? []) {
+        if (role === "user") return true
+        if (role === "assistant" || role === "toolResult") return false
+      }
+    }
+    return true
+  }
+
   get memoCount(): number {
     return this.#memos.size
   }

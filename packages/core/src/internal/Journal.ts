@@ -3,7 +3,9 @@ import * as Semaphore from "effect/Semaphore"
 import type { Saved } from "../Ledger.ts"
 import { SAVED_VERSION } from "../Ledger.ts"
 import type { Loaded, Store } from "../Store.ts"
-import type { StoreError } from "../VarveError.ts"
+import type { StoreReason } from "../VarveError.ts"
+import { StoreError } from "../VarveError.ts"
+import { errorText } from "./box.ts"
 
 const HEAD: Saved = { t: "varve", version: SAVED_VERSION }
 
@@ -16,6 +18,8 @@ export class Journal {
   readonly #key: string
   readonly #writing = Semaphore.makeUnsafe(1)
   #waiting: ReadonlyArray<Saved> = []
+  /** True while lines are on their way into the store. */
+  #isWriting = false
   /** Lines in the store. */
   #stored = 0
 
@@ -24,8 +28,22 @@ export class Journal {
     this.#key = key
   }
 
+  /** Asks the store; one that throws has failed like any other. */
+  #asked<A>(
+    reason: StoreReason,
+    ask: (store: Store) => Effect.Effect<A, StoreError>
+  ): Effect.Effect<A, StoreError> {
+    return Effect.suspend(() => ask(this.#store)).pipe(
+      Effect.catchDefect((defect) => {
+        const message = `Could not ${reason} ${this.#key}: ${errorText(defect)}`
+        return Effect.fail(new StoreError(reason, this.#key, message, defect))
+      })
+    )
+  }
+
   get load(): Effect.Effect<Loaded, StoreError> {
-    return Effect.tap(this.#store.load(this.#key), ({ entries }) =>
+    const loaded = this.#asked("read", (store) => store.load(this.#key))
+    return Effect.tap(loaded, ({ entries }) =>
       Effect.sync(() => void (this.#stored = entries.length))
     )
   }
@@ -33,18 +51,21 @@ export class Journal {
   /** Puts these lines in the place of all that is stored. */
   replace(lines: ReadonlyArray<Saved>): Effect.Effect<void, StoreError> {
     return this.#writing.withPermit(
-      Effect.tap(this.#store.replace(this.#key, lines), () =>
-        Effect.sync(() => {
-          this.#waiting = []
-          this.#stored = lines.length
-        })
+      Effect.tap(
+        this.#asked("write", (store) => store.replace(this.#key, lines)),
+        () =>
+          Effect.sync(() => {
+            this.#waiting = []
+            this.#stored = lines.length
+          })
       )
     )
   }
 
   /**
    * Appends lines. `whole` gives the shortest journal of the same state and how many records it holds: once
-   * the stored one has grown far beyond, that takes its place.
+   * the stored one has grown far beyond, that takes its place. What was given before is stored too once this
+   * returns.
    */
   write(
     lines: ReadonlyArray<Saved>,
@@ -52,7 +73,7 @@ export class Journal {
     records: number
   ): Effect.Effect<void, StoreError> {
     this.#waiting = this.#waiting.length === 0 ? lines : [...this.#waiting, ...lines]
-    if (this.#waiting.length === 0) return Effect.void
+    if (this.#waiting.length === 0 && !this.#isWriting) return Effect.void
     return this.#writing.withPermit(
       Effect.suspend(() => {
         const now = this.#waiting
@@ -60,11 +81,13 @@ export class Journal {
         this.#waiting = []
         const compact = this.#stored > COMPACT_FROM && this.#stored > 4 * records
         const journal = compact ? whole() : this.#stored === 0 ? [HEAD, ...now] : now
-        const written = compact
-          ? this.#store.replace(this.#key, journal)
-          : this.#store.append(this.#key, journal)
+        this.#isWriting = true
+        const written = this.#asked("write", (store) =>
+          compact ? store.replace(this.#key, journal) : store.append(this.#key, journal)
+        )
         return Effect.onExit(written, (exit) =>
           Effect.sync(() => {
+            this.#isWriting = false
             if (exit._tag === "Failure") this.#waiting = [...now, ...this.#waiting]
             else this.#stored = journal.length + (compact ? 0 : this.#stored)
           })

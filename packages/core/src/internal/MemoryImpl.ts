@@ -21,6 +21,7 @@ import { errorText } from "./box.ts"
 import type { Started } from "./box.ts"
 import { bytesOf } from "./bytes.ts"
 import { Journal } from "./Journal.ts"
+import { cacheMarks } from "./marks.ts"
 import type { readOptions } from "./memoryOptions.ts"
 import { withoutImages } from "./project.ts"
 import { recallFrom } from "./recall.ts"
@@ -221,6 +222,7 @@ export class MemoryImpl implements Memory {
     return {
       messages: out as ReadonlyArray<M>,
       report,
+      marks: cacheMarks(this.#session, view, report.kept.messages),
       ...(overflow === undefined ? {} : { overflow })
     }
   }
@@ -303,7 +305,7 @@ export class MemoryImpl implements Memory {
       self.#learned = restored.limits
       self.#loaded = true
       if (self.#seed !== undefined) yield* self.#journal.replace(self.#seed)
-      if (entries.length > 0) {
+      if (entries.length > 0 || cut !== undefined) {
         const edits = restored.ledger.records.length
         self.#tell({ type: "restored", edits, steps: session.steps.steps.length, cut: cut ?? null })
       }
@@ -489,10 +491,17 @@ export class MemoryImpl implements Memory {
     })
   }
 
+  /** Waits for what still works beside the agent, no longer than for a strategy. */
   get close(): Effect.Effect<void, StoreError> {
-    return Effect.ensuring(
-      Effect.suspend(() => (this.#closed ? Effect.void : this.flush)),
-      Effect.sync(() => void (this.#closed = true))
+    return Effect.suspend(() =>
+      this.#closed
+        ? Effect.void
+        : Effect.asVoid(Effect.timeoutOption(this.flush, this.#given.strategyTimeout))
+    ).pipe(
+      Effect.tapError((error) =>
+        Effect.sync(() => this.#tell({ type: "warning", message: `not saved: ${error.message}` }))
+      ),
+      Effect.ensuring(Effect.sync(() => void (this.#closed = true)))
     )
   }
 }

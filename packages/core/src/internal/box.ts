@@ -30,23 +30,37 @@ export interface Boxed {
 
 /** Words of an error for a report: no stack, no long text, nothing that could hold base64. */
 export const errorText = (error: unknown): string => {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : show(error)
-  return text.length > 300 ? text.slice(0, 300) + "…" : text
+  try {
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : show(error)
+    return text.length > 300 ? text.slice(0, 300) + "…" : text
+  } catch {
+    return "an error that can't be read"
+  }
 }
 
 const isProposal = (u: unknown): u is Proposal =>
   typeof u === "object" && u !== null && Array.isArray((u as Proposal).edits)
 
-const read = (exit: Exit.Exit<ReadonlyArray<Proposal>, unknown>): Boxed => {
+/** Reads an answer once, so that nothing behind it has to do with a list or an object of the strategy's own. */
+const read = (exit: Exit.Exit<ReadonlyArray<Proposal>, unknown>, name: string): Boxed => {
   if (Exit.isFailure(exit)) return { proposals: [], error: errorText(Cause.squash(exit.cause)) }
   const { value } = exit
-  if (!Array.isArray(value))
-    return { proposals: [], error: `it gave ${show(value)}, not a list of proposals` }
-  const proposals = value.filter(isProposal)
-  const odd = value.length - proposals.length
-  return {
-    proposals,
-    error: odd > 0 ? `${odd} of ${value.length} proposals have no list of edits` : undefined
+  try {
+    if (!Array.isArray(value))
+      return { proposals: [], error: `it gave ${show(value)}, not a list of proposals` }
+    const given: ReadonlyArray<unknown> = [...value]
+    const proposals = given.filter(isProposal).map(({ edits, reason, atomic }) => ({
+      edits: [...edits],
+      reason: typeof reason === "string" ? reason : name,
+      atomic: atomic === true
+    }))
+    const odd = given.length - proposals.length
+    return {
+      proposals,
+      error: odd > 0 ? `${odd} of ${given.length} proposals have no list of edits` : undefined
+    }
+  } catch (error) {
+    return { proposals: [], error: `what it gave can't be read: ${errorText(error)}` }
   }
 }
 
@@ -84,7 +98,7 @@ export const runBoxed = (
       { startImmediately: true }
     )
     const exit = fiber.pollUnsafe() ?? (yield* answer(fiber, strategy.name, limit))
-    const boxed = read(exit)
+    const boxed = read(exit, strategy.name)
     breaker.settle(boxed.error === undefined, yield* Clock.currentTimeMillis)
     return boxed
   })

@@ -5,6 +5,7 @@ import { errorText } from "./box.ts"
 import { Draft } from "./Draft.ts"
 import { overLimits } from "./limits.ts"
 import type { Session } from "./Session.ts"
+import { show } from "../VarveError.ts"
 import type { ImageRef } from "../View.ts"
 import type { ViewState } from "./ViewState.ts"
 
@@ -90,7 +91,7 @@ const fits = (view: ViewState, share: number, over: ReadonlySet<string>): boolea
     !over.has(axis) || used <= share * limit
   return (
     overLimits(view).length === 0 &&
-    usage.tokens <= share * limits.tokens &&
+    low("tokens", usage.tokens, limits.tokens) &&
     low("images", usage.images, limits.images) &&
     low("image bytes", usage.imageBytes, limits.imageBytes) &&
     low("request bytes", usage.requestBytes, limits.requestBytes) &&
@@ -133,6 +134,13 @@ export interface Committed {
 /** True where the model's turn is over: the newest message is a user's. */
 const atBorder = ({ transcript }: Session): boolean => transcript.newest?.message.role === "user"
 
+const checked = (decision: CommitDecision): CommitDecision => {
+  const cut: unknown = decision?.cut
+  if (cut === null || (typeof cut === "number" && !Number.isNaN(cut)))
+    return { cut, reason: String(decision.reason) }
+  throw new TypeError(`it gave ${show(decision)}, not a cut with its reason`)
+}
+
 /** Brings staged edits into force as the rule says, or as a limit demands. */
 export const commitStaged = (session: Session, view: ViewState, rule: CommitRule): Committed => {
   const nothing: Committed = {
@@ -160,7 +168,7 @@ export const commitStaged = (session: Session, view: ViewState, rule: CommitRule
     }
   } else {
     try {
-      decision = rule(staged, view, view.profile)
+      decision = checked(rule(staged, view, view.profile))
     } catch (error) {
       decision = { cut: null, reason: `the commit rule failed: ${errorText(error)}` }
     }

@@ -28,6 +28,9 @@ const isText = (u: unknown): u is string => typeof u === "string" && u.trim() !=
 const blockFault = (from: Block, to: ReadonlyArray<Block>): string | undefined => {
   const { type } = from
   if (type === "toolCall") {
+    // Some providers sign the call itself, arguments and all.
+    if ((from as { readonly thoughtSignature?: unknown }).thoughtSignature !== undefined)
+      return "a signed call stays as it is, or leaves with its group"
     const [call] = to
     const same =
       to.length === 1 && call?.type === "toolCall" && call.id === from.id && call.name === from.name
@@ -43,6 +46,8 @@ const blockFault = (from: Block, to: ReadonlyArray<Block>): string | undefined =
       const isImage = (block as { readonly type?: unknown }).type === "image"
       if (image === undefined && !isImage) return "a block may be replaced by texts and images only"
       if (!image?.data || image.mimeType === undefined) return "not an image"
+      // What counts images looks where images were.
+      if (imageOf(from) === undefined) return "an image may only take the place of an image"
     }
   }
   return undefined
@@ -96,7 +101,8 @@ const memoFault = (draft: Draft, edit: Memo): string | undefined => {
   ) {
     return "not a memo: it needs a key, and a text that is not blank, or null"
   }
-  if (!(edit.cap > 0)) return "a memo needs a cap of more than 0 tokens"
+  if (!(Number.isFinite(edit.cap) && edit.cap > 0))
+    return "a memo needs a cap of more than 0 tokens"
   const before = draft.memo(edit.key)
   return (before?.text ?? null) === edit.text ? "unchanged" : undefined
 }
@@ -118,6 +124,9 @@ const effectFault = (
   before: number,
   { guard }: GateOptions
 ): string | undefined => {
+  if (edit.kind !== "replace" && edit.text === null && draft.base.profile.startsWithUser) {
+    if (!draft.opensWithUser) return "the first message would not be a user's"
+  }
   if (edit.kind === "memo") {
     const memo = draft.memo(edit.key)
     return memo !== undefined && memo.tokens > edit.cap
@@ -150,20 +159,36 @@ const costBefore = (draft: Draft, edit: Edit): number => {
 }
 
 const json = (value: unknown): unknown => {
+  if (typeof value === "string") return value
   const text = JSON.stringify(value)
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-/** A copy, so that what a strategy does to its own object later does not reach the ledger. Throws on what is no JSON. */
+const copyBlock = (block: Block): Block =>
+  Object.freeze(
+    Object.fromEntries(Object.entries(block).map(([k, v]) => [k, json(v)])) as unknown as Block
+  )
+
+/**
+ * A copy of what makes the edit, so that what a strategy does to its own object later does not reach the
+ * ledger, nor what the ledger can't save. Throws on what is no JSON.
+ */
 const copy = (edit: Edit): Edit => {
-  if (edit.kind === "replace") {
-    const to = edit.to.map((b): Block =>
-      Object.freeze(b.type === "toolCall" ? { ...b, arguments: json(b.arguments) } : { ...b })
-    )
-    return { ...edit, to: Object.freeze(to) }
+  const data = edit.kind === "replace" || edit.data === undefined ? {} : { data: json(edit.data) }
+  switch (edit.kind) {
+    case "replace": {
+      const { kind, block, rank, to } = edit
+      return { kind, block, rank, to: Object.freeze(to.map(copyBlock)) }
+    }
+    case "fold": {
+      const { kind, id, items, text, basis } = edit
+      return { kind, id, items: [...items], text, basis, ...data }
+    }
+    case "memo": {
+      const { kind, key, text, basis, cap } = edit
+      return { kind, key, text, basis, cap, ...data }
+    }
   }
-  const kept = edit.kind === "fold" ? { ...edit, items: [...edit.items] } : { ...edit }
-  return edit.data === undefined ? kept : { ...kept, data: json(edit.data) }
 }
 
 /**

@@ -115,11 +115,11 @@ const imagesOf = (item: GroupItem, counter: Counter | undefined): ReadonlyArray<
       const edit = replacementAt(replaced, fact.path)
       if (edit === undefined) {
         const block = blockAt(entry.message, fact.path)
-        images.push(imageRef(item, entry, fact, ordinal, 0, block))
+        images.push(imageRef(item, entry, fact, fact, ordinal, block))
       } else if (edit[0] === fact.path && counter !== undefined) {
         for (const block of edit[1].to) {
           const made = imageFact(block, fact.path, counter)
-          if (made !== undefined) images.push(imageRef(item, entry, made, ordinal, 1, block))
+          if (made !== undefined) images.push(imageRef(item, entry, fact, made, ordinal, block))
         }
       }
     }
@@ -143,25 +143,26 @@ export const replacementAt = (
 const imageRef = (
   item: GroupItem,
   entry: Entry,
-  { path, size, tokens, bytes }: ImageFact,
+  original: ImageFact,
+  now: ImageFact,
   ordinal: number,
-  rank: 0 | 1,
   block: Block | undefined
 ): ImageRef => {
   const image = block === undefined ? undefined : imageOf(block)
   const { message } = entry
   return {
-    block: blockId(entry.id, path),
+    block: blockId(entry.id, original.path),
     message: entry.id,
     item: item.id,
     ordinal,
-    rank,
+    rank: now === original ? 0 : 1,
     shown: block,
     data: image?.data,
     mimeType: image?.mimeType,
-    size,
-    tokens,
-    bytes,
+    size: now.size,
+    original: original.size,
+    tokens: now.tokens,
+    bytes: now.bytes,
     callId: message.role === "toolResult" ? message.toolCallId : undefined,
     role: message.role
   }

@@ -57,6 +57,11 @@ const known = new Set([
   "strategyTimeout"
 ])
 
+const isCallable = (u: unknown): boolean => typeof u === "function"
+
+const has = (u: unknown, key: string, is: (field: unknown) => boolean = () => true): boolean =>
+  typeof u === "object" && u !== null && key in u && is((u as Record<string, unknown>)[key])
+
 const Name = Schema.String.check(Schema.isPattern(/\S/))
 
 /** Checks the options once and fills in the defaults. Throws `ConfigError` with every wrong option. */
@@ -87,7 +92,7 @@ export const readOptions = (options: MemoryOptions) => {
       `one of the options ${[...known].join(", ")}`
     )
   }
-  const isFunction = (f: unknown): boolean => f === undefined || typeof f === "function"
+  const isFunction = (f: unknown): boolean => f === undefined || isCallable(f)
   const {
     commit,
     counter,
@@ -101,13 +106,14 @@ export const readOptions = (options: MemoryOptions) => {
   check(isFunction(overhead), "overhead", overhead, "a function")
   check(isFunction(onEvent), "onEvent", onEvent, "a function")
   check(
-    counter === undefined || "start" in counter || typeof counter.message === "function",
+    counter === undefined || has(counter, "start") || has(counter, "message", isCallable),
     "counter",
     counter,
     "a counter, as in tiktokenCounter()"
   )
   check(
-    store === undefined || (typeof store.load === "function" && typeof store.append === "function"),
+    store === undefined ||
+      ["load", "append", "replace"].every((name) => has(store, name, isCallable)),
     "store",
     store,
     'a store, as in fileStore("./memory")'
@@ -121,9 +127,12 @@ export const readOptions = (options: MemoryOptions) => {
   check(strategyTimeout > 0, "strategyTimeout", strategyTimeout, "a number of ms above 0")
   const strategies = part(() => flatten(options.pipeline ?? [hardLimit()])) ?? []
   const budget = part(() => decodeOptions(Budget, options.budget, "budget")) ?? {}
-  const profile = options.profile ?? defaultProfile
+  const { profile = defaultProfile } = options
   part(() => {
-    const { classify: _, warning: __, ...data } = profile
+    if (typeof profile !== "object" || profile === null)
+      return decodeOptions(Profile, profile, "profile")
+    const { classify, warning: _, ...data } = profile
+    check(isFunction(classify), "profile.classify", classify, "a function")
     return decodeOptions(Profile, data satisfies ProfileData, "profile")
   })
   const agent = part(() => decodeOptions(Name, options.agent ?? "agent", "agent"))

@@ -1,4 +1,4 @@
-import type { Proposal } from "../Edit.ts"
+import type { Edit, Proposal } from "../Edit.ts"
 import type { Refused, StrategyReport } from "../Report.ts"
 import { checkValidity } from "../Validity.ts"
 import type { Boxed } from "./box.ts"
@@ -57,9 +57,13 @@ const changedItems = (view: ViewState, edits: ReadonlyArray<Accepted>): Readonly
 }
 
 const idOf = (edit: unknown): string => {
-  const e = edit as { block?: unknown; id?: unknown; key?: unknown } | null
-  const id = e?.block ?? e?.id ?? e?.key
-  return typeof id === "string" ? id.slice(0, 80) : "not an edit"
+  try {
+    const e = edit as { block?: unknown; id?: unknown; key?: unknown } | null
+    const id = e?.block ?? e?.id ?? e?.key
+    return typeof id === "string" ? id.slice(0, 80) : "not an edit"
+  } catch {
+    return "not an edit"
+  }
 }
 
 /** Takes a strategy's proposals through the gate and the validity check. */
@@ -79,7 +83,7 @@ export const take = (
     for (const proposal of proposals) {
       proposed += proposal.edits.length
       const edits = takeOne(draft, proposal, guard, refused)
-      if (edits.length > 0) accepted.push({ reason: String(proposal.reason ?? name), edits })
+      if (edits.length > 0) accepted.push({ reason: proposal.reason, edits })
     }
     if (accepted.length > 0) {
       view = draft.freeze()
@@ -118,6 +122,15 @@ export const take = (
   }
 }
 
+const judge = (draft: Draft, edit: Edit, guard: boolean): Accepted | string => {
+  try {
+    return accept(draft, edit, { guard })
+  } catch {
+    // An object of the strategy's own that throws when it is looked at. Nothing was applied yet.
+    return "it can't be read"
+  }
+}
+
 const takeOne = (
   draft: Draft,
   proposal: Proposal,
@@ -126,7 +139,7 @@ const takeOne = (
 ): ReadonlyArray<Accepted> => {
   const edits: Array<Accepted> = []
   for (const edit of proposal.edits) {
-    const result = accept(draft, edit, { guard })
+    const result = judge(draft, edit, guard)
     if (typeof result !== "string") {
       edits.push(result)
       continue

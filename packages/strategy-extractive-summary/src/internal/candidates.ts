@@ -53,7 +53,7 @@ const CALL_SHOWN = 160
 
 const kindOf = (sentence: string, from: string): LineKind => {
   if (sentence.startsWith(CALL)) return "did"
-  if (/[:：]\W*$/.test(sentence) || termsOf(sentence).size < 2) return "little"
+  if (/[:：][^\p{L}\p{N}]*$/u.test(sentence) || termsOf(sentence).size < 2) return "little"
   if (from.startsWith("step ")) return sentence.startsWith("failed") ? "error" : "outcome"
   const kind = statementKind(sentence, from)
   if (kind !== undefined) return kind
@@ -114,11 +114,12 @@ export const candidatesOf = ({
   }
   add(linesBefore(previous), true)
   add(linesOf(material), false)
-  const weight = ({ kind, before }: Omit<Candidate, "terms">): number =>
-    WEIGHT[kind] + (before ? 2 : 0)
-  return found
-    .toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)
-    .slice(0, MOST)
-    .toSorted((a, b) => a.at - b.at)
-    .map((line) => ({ ...line, terms: termsOf(line.line) }))
+  // What was chosen before and what is new have half of the places each.
+  const most = (before: boolean): ReadonlyArray<Omit<Candidate, "terms">> =>
+    found
+      .filter((line) => line.before === before)
+      .toSorted((a, b) => WEIGHT[b.kind] - WEIGHT[a.kind] || b.at - a.at)
+      .slice(0, MOST / 2)
+      .toSorted((a, b) => a.at - b.at)
+  return [...most(true), ...most(false)].map((line) => ({ ...line, terms: termsOf(line.line) }))
 }

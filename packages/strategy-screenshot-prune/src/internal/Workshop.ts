@@ -18,8 +18,15 @@ const nameOf = ({ look, grey }: Order): string =>
     grey ? "grey" : ""
   ].join("-")
 
+const keyOf = (image: ImageRef, order: Order): string => image.block + " " + nameOf(order)
+
 const costOf = ({ small, grey }: Made): number =>
   256 + (small?.data.length ?? 0) + (grey?.cells.length ?? 0)
+
+/** Once the request that is being prepared has had its turn: what is made ahead must not make it wait. */
+const afterwards = Effect.callback<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
 
 interface Job {
   readonly fiber: Fiber.Fiber<Made>
@@ -46,17 +53,25 @@ export class Workshop {
 
   /** What came of an order, once it is there. */
   made(image: ImageRef, order: Order): Made | undefined {
-    return this.#jobs.get(image.block + " " + nameOf(order))?.made()
+    return this.#jobs.get(keyOf(image, order))?.made()
+  }
+
+  /** True where an order was started. */
+  knows(image: ImageRef, order: Order): boolean {
+    return this.#jobs.has(keyOf(image, order))
   }
 
   /** Starts an order, unless it was; gives its fiber while it runs. */
   start(image: ImageRef, order: Order): Effect.Effect<Fiber.Fiber<Made> | undefined> {
-    const key = image.block + " " + nameOf(order)
+    const key = keyOf(image, order)
     const known = this.#jobs.get(key)
     if (known !== undefined)
       return Effect.succeed(known.made() === undefined ? known.fiber : undefined)
     let done: Made | undefined
-    const work = Effect.map(this.#make(image, order), (made) => (done = made))
+    const work = Effect.map(
+      Effect.andThen(afterwards, this.#make(image, order)),
+      (made) => (done = made)
+    )
     return Effect.map(this.#fork(work), (fiber) => {
       this.#jobs.set(key, { fiber, made: () => done })
       return fiber

@@ -8,7 +8,7 @@ import { scaledBlocks, scalingOf, scalingText } from "../Thumbnail.ts"
 import type { Find, Step, Wish } from "./ladder.ts"
 import { planLadder } from "./ladder.ts"
 import type { Settings } from "./options.ts"
-import type { Order } from "./shrink.ts"
+import type { Order, Small } from "./shrink.ts"
 
 /** Quality of a copy that a limit asks for: it stands for one of the newest images. */
 const COPY_QUALITY = 85
@@ -18,12 +18,6 @@ export interface Plan {
   readonly missing: ReadonlyArray<Wish>
   readonly ahead: ReadonlyArray<Wish>
 }
-
-/** The order for a copy that a limit asks for. */
-export const copyOrder = (format: "webp" | "jpeg" | "png", edge: number): Order => ({
-  look: { edge, format, quality: COPY_QUALITY },
-  grey: false
-})
 
 const bytesOf = (image: ImageRef, step: Step | undefined): number =>
   step?.to === "copy" ? step.small.data.length : image.bytes
@@ -108,20 +102,28 @@ export const limitStep = (
   const { limit } = asked
   const card: Step = { to: "card", reason: `over the limit of ${limit}` }
   if (asked.to === "card" || look === undefined) return card
-  const order: Order =
-    asked.edge === undefined ? { look, grey: false } : copyOrder(look.format, asked.edge)
-  const made = find(image, order)
-  if (made === undefined) {
-    missing.push({ image, order })
-    return undefined
+  for (const quality of asked.thumbnail ? [look.quality] : [COPY_QUALITY, look.quality]) {
+    const edge = asked.thumbnail ? Math.min(look.edge, asked.edge) : asked.edge
+    const order: Order = { look: { edge, format: look.format, quality }, grey: false }
+    const made = find(image, order)
+    if (made === undefined) {
+      missing.push({ image, order })
+      return undefined
+    }
+    const { small } = made
+    if (small !== undefined && isBetter(view, image, small)) return { to: "copy", small, limit }
   }
-  const { small } = made
-  if (small === undefined || small.data.length >= image.bytes) return card
-  if (small.data.length > view.limits.bytesPerImage) return card
+  return card
+}
+
+/** True where a copy takes fewer bytes than the image and no more tokens, its text included. */
+const isBetter = (view: View, image: ImageRef, small: Small): boolean => {
+  const { counter, limits } = view
+  if (small.data.length >= Math.min(image.bytes, limits.bytesPerImage + 1)) return false
   const text = scaledBlocks(image, small)[1]
-  const words = text?.type === "text" ? view.counter.text(text.text) : 0
-  const tokens = view.counter.image({ ...small, format: look.format }) + words
-  return tokens > image.tokens ? card : { to: "copy", small, limit }
+  const words = text?.type === "text" ? counter.text(text.text) : 0
+  const { height, width } = small
+  return counter.image({ width, height, format: "" }) + words <= image.tokens
 }
 
 /** The proposal that a step is, or nothing where no text is cheap enough. */

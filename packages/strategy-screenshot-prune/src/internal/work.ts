@@ -38,5 +38,10 @@ export const planWith = (
       }
     })
     const ready = now.missing.length === 0 ? Effect.void : Effect.timeoutOption(make, PATIENCE)
-    return Effect.flatMap(ready, () => Effect.as(startAll(workshop, now.ahead), now.proposals))
+    return Effect.flatMap(ready, () => {
+      const ahead = now.ahead.filter(({ image, order }) => !workshop.knows(image, order))
+      return ahead.length === 0
+        ? Effect.succeed(now.proposals)
+        : Effect.as(startAll(workshop, ahead), now.proposals)
+    })
   })

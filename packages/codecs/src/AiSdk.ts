@@ -1,0 +1,234 @@
+import type { Block } from "@varve/core/Message"
+import { blocksOf, imageOf, nestedOf } from "@varve/core/Message"
+import type { Codec } from "./Codec.ts"
+import { makeCodec } from "./internal/makeCodec.ts"
+import type { PartResult, PartShape } from "./internal/parts.ts"
+import { readParts, writeParts } from "./internal/parts.ts"
+import { imageBlock, imagePart } from "./internal/sdkFiles.ts"
+import type { Shape } from "./internal/Shape.ts"
+import type { Links } from "./internal/together.ts"
+import { together } from "./internal/together.ts"
+import type { Loose } from "./internal/values.ts"
+import { isRecord, joined, jsonText, without } from "./internal/values.ts"
+
+/** A `ModelMessage` of the AI SDK 5, 6 or 7, read structurally. */
+export interface AiSdkMessage {
+  readonly role: string
+  readonly content: string | ReadonlyArray<unknown>
+}
+
+const NONE: ReadonlyArray<never> = []
+
+const blockOf = (part: Loose): Block => {
+  const { type } = part
+  if (type === "reasoning" || type === "reasoning-file") {
+    const thinking = typeof part.text === "string" ? part.text : ""
+    return Object.freeze({ type: "thinking", thinking })
+  }
+  if (type === "tool-call" && part.providerExecuted !== true) {
+    const { input, toolCallId: id, toolName: name } = part
+    return Object.freeze({ type: "toolCall", id, name, arguments: input }) as Block
+  }
+  return imageBlock(part) ?? (part as unknown as Block)
+}
+
+const isError = (type: unknown): boolean =>
+  type === "error-text" || type === "error-json" || type === "execution-denied"
+
+const resultOf = (part: Loose): PartResult | undefined => {
+  if (part.type !== "tool-result") return undefined
+  const { output, toolCallId: id, toolName: name } = part
+  const { reason, type, value } = isRecord(output) ? output : { value: output }
+  if (type === "content" && Array.isArray(value)) {
+    const content = value.map((v) => (isRecord(v) ? blockOf(v) : v))
+    return { id, name, content, from: value, isError: false }
+  }
+  const content = jsonText(type === "execution-denied" ? (reason ?? "") : (value ?? ""))
+  return { id, name, content, from: NONE, isError: isError(type) }
+}
+
+const withContent: PartShape["withContent"] = (part, content, edited) => {
+  if (!edited) return part
+  const output = isRecord(part.output) ? part.output : {}
+  if (Array.isArray(content) && output.type === "content")
+    return { ...part, output: { ...output, value: content } }
+  const text = typeof content === "string" ? content : joined(content)
+  if (output.type === "execution-denied") return { ...part, output: { ...output, reason: text } }
+  const type = isError(output.type) ? "error-text" : "text"
+  return { ...part, output: { ...output, type, value: text } }
+}
+
+/** The provider's own options of a part without what binds it to a stored item. */
+const unbound = (part: Loose): Loose => {
+  const { providerOptions } = part
+  if (!isRecord(providerOptions) || itemOf(part) === undefined) return part
+  const left = Object.entries(providerOptions).map(
+    ([name, options]) => [name, isRecord(options) ? without(options, "itemId") : options] as const
+  )
+  return { ...part, providerOptions: Object.fromEntries(left) }
+}
+
+/** The id of the item that a provider has stored for a part (OpenAI). */
+const itemOf = ({ providerOptions }: Loose): unknown =>
+  isRecord(providerOptions)
+    ? Object.values(providerOptions).find((o): o is Loose => isRecord(o) && o.itemId != null)
+        ?.itemId
+    : undefined
+
+const partOf = (block: Block, like: unknown, last: boolean): unknown => {
+  const from = isRecord(like) && like.role === undefined ? like : {}
+  const kept =
+    last && from.providerOptions !== undefined ? unbound(from).providerOptions : undefined
+  const hint = kept === undefined ? {} : { providerOptions: kept }
+  if (block.type === "text") return { type: "text", text: block.text, ...hint }
+  if (block.type === "thinking") return { type: "reasoning", text: block.thinking }
+  if (block.type === "toolCall") {
+    const input = block.arguments
+    return from.type === "tool-call"
+      ? { ...from, input }
+      : { type: "tool-call", toolCallId: block.id, toolName: block.name, input }
+  }
+  if (imageOf(block) !== undefined) return imagePart(block, from)
+  const nested = nestedOf(block as unknown as Loose)
+  if (nested === undefined || !isRecord(like)) return block
+  const was = nestedOf(like) ?? []
+  const value = nested.map((b, i) =>
+    isRecord(b) && !was.includes(b) ? partOf(b as unknown as Block, was[i], true) : b
+  )
+  return { ...like, output: { ...(like.output as Loose), value } }
+}
+
+const APPROVAL = "tool-approval-response"
+
+/** What an assistant began that a later message ends: approvals, and tools that the provider runs. */
+const linksOf = ({ content, role }: Loose): Links => {
+  const opens: Array<unknown> = []
+  const closes: Array<unknown> = []
+  for (const part of Array.isArray(content) ? (content as ReadonlyArray<unknown>) : []) {
+    if (!isRecord(part)) continue
+    if (part.type === "tool-approval-request") opens.push(part.approvalId)
+    else if (part.type === APPROVAL) closes.push(part.approvalId)
+    else if (part.type === "tool-call" && part.providerExecuted === true)
+      opens.push(part.toolCallId)
+    else if (part.type === "tool-result" && role === "assistant") closes.push(part.toolCallId)
+  }
+  return { opens, closes, refers: NONE }
+}
+
+/**
+ * Where a provider has stored items, an edit to one of an answer would be ignored or leave its reasoning
+ * alone: the reasoning goes, and what stays is sent in full.
+ */
+const settle: PartShape["settle"] = (now, before) => {
+  const isBound = (part: unknown): boolean => isRecord(part) && itemOf(part) !== undefined
+  const content = now.content as ReadonlyArray<unknown>
+  if (now.role !== "assistant" || ![before.content].flat().some(isBound)) return now
+  const left = content.filter((part) => !(isBound(part) && isReasoning(part as Loose)))
+  const full = left.map((part) => (isRecord(part) ? unbound(part) : part))
+  return full.length === 0 ? undefined : { ...now, content: full }
+}
+
+const isReasoning = ({ type }: Loose): boolean => type === "reasoning" || type === "reasoning-file"
+
+const parts: PartShape = {
+  blockOf,
+  resultOf,
+  rides: (part) => part.type === APPROVAL,
+  partOf,
+  withContent,
+  settle
+}
+
+const compose: Shape["compose"] = (message) => {
+  if (message.role === "toolResult") {
+    const { content, isError: failed, toolCallId, toolName } = message
+    const blocks = typeof content === "string" ? [] : blocksOf(message)
+    const output = blocks.some((block) => block.type !== "text")
+      ? {
+          type: "content",
+          value: blocks.map((block) => partOf(block, { type: "image-data" }, false))
+        }
+      : {
+          type: failed ? "error-text" : "text",
+          value: typeof content === "string" ? content : joined(blocks)
+        }
+    return [{ role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output }] }]
+  }
+  const { content, role } = message
+  if (typeof content === "string") return [{ role, content }]
+  if (role === "system") return [{ role, content: joined(blocksOf(message)) }]
+  return [{ role, content: blocksOf(message).map((block) => partOf(block, undefined, false)) }]
+}
+
+const CACHE = { anthropic: { cacheControl: { type: "ephemeral" } } }
+
+const hasMark = ({ providerOptions }: Loose): boolean =>
+  isRecord(providerOptions) &&
+  isRecord(providerOptions.anthropic) &&
+  (providerOptions.anthropic.cacheControl ?? providerOptions.anthropic.cache_control) != null
+
+const marked = (value: Loose): Loose => {
+  if (hasMark(value)) return value
+  const given = isRecord(value.providerOptions) ? value.providerOptions : {}
+  const anthropic = { ...(isRecord(given.anthropic) ? given.anthropic : {}), ...CACHE.anthropic }
+  return { ...value, providerOptions: { ...given, anthropic } }
+}
+
+const mark: Shape["mark"] = (host, message) => {
+  const { content } = host
+  if (typeof content === "string") {
+    return content.trim() === "" || message.role === "toolResult" ? undefined : marked(host)
+  }
+  if (!Array.isArray(content)) return undefined
+  const list = content as ReadonlyArray<unknown>
+  const at = list.findLastIndex(
+    (part) =>
+      isRecord(part) &&
+      (message.role === "toolResult"
+        ? part.type === "tool-result" && part.toolCallId === message.toolCallId
+        : !isReasoning(part) && !(part.type === "text" && part.text === ""))
+  )
+  const part = list[at]
+  if (!isRecord(part)) return undefined
+  const now = marked(part)
+  return now === part ? host : { ...host, content: list.with(at, now) }
+}
+
+const marksOf = (host: Loose): number => {
+  const { content } = host
+  const own = hasMark(host) ? 1 : 0
+  if (!Array.isArray(content)) return own
+  return content.reduce<number>((sum, p) => sum + (isRecord(p) && hasMark(p) ? 1 : 0), own)
+}
+
+/**
+ * The AI SDK's `ModelMessage`s, versions 5 to 7: `messages` of `generateText`, `streamText` and of an agent's
+ * `prepareStep`.
+ *
+ * Each `tool-result` of a tool message is a result of its own. An approval belongs to the call that it is
+ * about. Bytes and URLs of images are read and given back as they were. Where a part is bound to an item that
+ * OpenAI stores, an edit to its answer takes the reasoning and the binding out, since the provider would
+ * ignore it otherwise. Cache marks are Anthropic's `cacheControl`, four in a request.
+ *
+ * @example
+ * ```ts
+ * import { aiSdk } from "@varve/codecs/AiSdk"
+ * import { createMemory } from "@varve/core"
+ *
+ * const memory = createMemory({ pipeline: [] })
+ * const history = [{ role: "user", content: "Hello" }]
+ * const { messages } = await aiSdk.prepare(memory, history, { system: "Be brief." })
+ * console.log(messages[0] === history[0]) // => true
+ * ```
+ */
+export const aiSdk: Codec<AiSdkMessage> = makeCodec({
+  name: "ai-sdk",
+  marks: 4,
+  extent: (host, at) =>
+    together(host, at, linksOf, ({ role }) => role !== "assistant" && role !== "tool"),
+  read: (host, names) => readParts(parts, host, names),
+  write: (segment, messages) => writeParts(parts, segment, messages),
+  compose,
+  mark,
+  marksOf
+})

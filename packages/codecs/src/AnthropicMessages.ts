@@ -1,0 +1,249 @@
+import type { Block } from "@varve/core/Message"
+import { blocksOf, imageOf, nestedOf } from "@varve/core/Message"
+import type { Codec } from "./Codec.ts"
+import { makeCodec } from "./internal/makeCodec.ts"
+import type { PartResult, PartShape } from "./internal/parts.ts"
+import { readParts, writeParts } from "./internal/parts.ts"
+import type { Shape } from "./internal/Shape.ts"
+import type { Links } from "./internal/together.ts"
+import { together } from "./internal/together.ts"
+import type { Loose } from "./internal/values.ts"
+import { asObject, isRecord, jsonText } from "./internal/values.ts"
+
+/** A message of Anthropic's Messages API, read structurally. */
+export interface AnthropicMessage {
+  readonly role: string
+  readonly content: string | ReadonlyArray<unknown>
+}
+
+const NONE: ReadonlyArray<never> = []
+
+const blockOf = (part: Loose): Block => {
+  if (part.type === "tool_use") {
+    const { id, input, name } = part
+    return Object.freeze({ type: "toolCall", id, name, arguments: input }) as Block
+  }
+  if (part.type === "redacted_thinking") {
+    const signature = typeof part.data === "string" ? { thinkingSignature: part.data } : {}
+    return Object.freeze({ type: "thinking", thinking: "", ...signature, redacted: true })
+  }
+  return part as unknown as Block
+}
+
+const resultOf = (part: Loose): PartResult | undefined => {
+  if (part.type !== "tool_result") return undefined
+  const { content, is_error: failed, tool_use_id: id } = part
+  const text = content === undefined || content === null ? "" : jsonText(content)
+  return {
+    id,
+    name: part.name,
+    content: Array.isArray(content) ? content.map((c) => (isRecord(c) ? blockOf(c) : c)) : text,
+    from: Array.isArray(content) ? content : NONE,
+    isError: failed === true
+  }
+}
+
+const imagePart = (block: Block): unknown => {
+  const image = imageOf(block)
+  if (image === undefined || isRecord((block as unknown as Loose).source)) return block
+  const source =
+    image.data === undefined
+      ? { type: "url", url: image.url }
+      : { type: "base64", media_type: image.mimeType, data: image.data }
+  return { type: "image", source }
+}
+
+const partOf = (block: Block, like: unknown, last: boolean): unknown => {
+  const from = isRecord(like) ? like : {}
+  const hint =
+    last && from.cache_control != null && from.role === undefined
+      ? { cache_control: from.cache_control }
+      : {}
+  if (block.type === "text") return { type: "text", text: block.text, ...hint }
+  if (block.type === "toolCall") {
+    const input = asObject(block.arguments)
+    return from.type === "tool_use"
+      ? { ...from, input }
+      : { type: "tool_use", id: block.id, name: block.name, input }
+  }
+  if (imageOf(block) !== undefined) return { ...(imagePart(block) as Loose), ...hint }
+  const nested = nestedOf(block as unknown as Loose)
+  return nested === undefined ? block : { ...block, content: nested.map(nestedPart) }
+}
+
+/** A block inside a block that was edited there. */
+const nestedPart = (block: unknown): unknown =>
+  isRecord(block) && typeof block.data === "string" && block.type === "image"
+    ? imagePart(block as unknown as Block)
+    : block
+
+const withContent: PartShape["withContent"] = (part, content, edited) => {
+  if (!edited) return part
+  if (content.length > 0) return { ...part, content }
+  const { content: _, ...rest } = part
+  return rest
+}
+
+/** A block that a server-side tool or its result is, by its ids. */
+const linksOf = (message: Loose): Links => {
+  const { content, role } = message
+  if (!Array.isArray(content)) return { opens: NONE, closes: NONE, refers: NONE }
+  const opens: Array<unknown> = []
+  const closes: Array<unknown> = []
+  const refers: Array<unknown> = []
+  for (const part of content as ReadonlyArray<unknown>) {
+    if (!isRecord(part) || typeof part.type !== "string") continue
+    if (part.type === "server_tool_use" || part.type === "mcp_tool_use") opens.push(part.id)
+    else if (part.type !== "tool_result" && typeof part.tool_use_id === "string")
+      closes.push(part.tool_use_id)
+    if (role === "assistant" && isRecord(part.caller) && part.caller.tool_id !== undefined)
+      refers.push(part.caller.tool_id)
+  }
+  return { opens, closes, refers }
+}
+
+const isResult = (part: unknown): boolean => isRecord(part) && part.type === "tool_result"
+
+const hasResult = ({ content }: Loose): boolean => Array.isArray(content) && content.some(isResult)
+
+const mayCarryMark = (part: unknown): part is Loose =>
+  isRecord(part) &&
+  part.type !== "thinking" &&
+  part.type !== "redacted_thinking" &&
+  !(part.type === "text" && (typeof part.text !== "string" || part.text.trim() === ""))
+
+const MARK = { cache_control: { type: "ephemeral" } }
+
+const marked = (part: Loose): Loose => (part.cache_control == null ? { ...part, ...MARK } : part)
+
+const mark: Shape["mark"] = (host, message) => {
+  const { content } = host
+  if (typeof content === "string") {
+    return content.trim() === "" || message.role === "toolResult"
+      ? undefined
+      : { ...host, content: [{ type: "text", text: content, ...MARK }] }
+  }
+  if (!Array.isArray(content)) return undefined
+  const parts = content as ReadonlyArray<unknown>
+  const at = parts.findLastIndex((part) =>
+    message.role === "toolResult"
+      ? isResult(part) && (part as Loose).tool_use_id === message.toolCallId
+      : mayCarryMark(part) && (message.role !== "user" || !isResult(part))
+  )
+  const part = parts[at]
+  if (!isRecord(part)) return undefined
+  const now = marked(part)
+  return now === part ? host : { ...host, content: parts.with(at, now) }
+}
+
+const marksOf = (host: Loose): number => {
+  const own = host.cache_control == null ? 0 : 1
+  const { content } = host
+  if (!Array.isArray(content)) return own
+  return content.reduce<number>((sum, part) => sum + (isRecord(part) ? marksOf(part) : 0), own)
+}
+
+const compose: Shape["compose"] = (message) => {
+  if (message.role === "toolResult") {
+    const content =
+      typeof message.content === "string"
+        ? message.content
+        : blocksOf(message).map((block) => partOf(block, undefined, false))
+    const result = {
+      type: "tool_result",
+      tool_use_id: message.toolCallId,
+      ...(content.length === 0 ? {} : { content }),
+      ...(message.isError ? { is_error: true } : {})
+    }
+    return [{ role: "user", content: [result] }]
+  }
+  if (typeof message.content === "string") return [{ role: message.role, content: message.content }]
+  const content = blocksOf(message).flatMap((block) => {
+    if (block.type !== "thinking") return [partOf(block, undefined, false)]
+    const { thinking, thinkingSignature: signature } = block
+    if (signature === undefined) return []
+    return block.redacted === true
+      ? [{ type: "redacted_thinking", data: signature }]
+      : [{ type: "thinking", thinking, signature }]
+  })
+  return [{ role: message.role, content }]
+}
+
+/** Results of one turn stand in one message: a result of ours joins those that are there. */
+const append: Shape["append"] = (out, made, message) => {
+  const last = out.at(-1)
+  if (
+    message.role !== "toolResult" ||
+    !isRecord(last) ||
+    last.role !== "user" ||
+    !hasResult(last)
+  ) {
+    out.push(made)
+    return
+  }
+  const parts = last.content as ReadonlyArray<unknown>
+  const at = parts.findLastIndex(isResult) + 1
+  out[out.length - 1] = {
+    ...last,
+    content: parts.toSpliced(at, 0, ...(made.content as ReadonlyArray<unknown>))
+  }
+}
+
+/** Takes out a server-side call whose result is no longer there, and the other way round. */
+const paired = (
+  written: ReadonlyArray<Loose>,
+  host: ReadonlyArray<Loose>
+): ReadonlyArray<Loose> => {
+  const before = host.map(linksOf)
+  const closed = new Set(before.flatMap((links) => links.closes))
+  if (closed.size === 0) return written
+  const now = written.map(linksOf)
+  const opens = new Set(now.flatMap((links) => links.opens))
+  const closes = new Set(now.flatMap((links) => links.closes))
+  const lost = [...closed].filter((id) => opens.has(id) !== closes.has(id))
+  if (lost.length === 0) return written
+  const isLost = (part: unknown): boolean =>
+    isRecord(part) &&
+    part.type !== "tool_use" &&
+    !isResult(part) &&
+    (lost.includes(part.id) || lost.includes(part.tool_use_id))
+  return written.flatMap((message) => {
+    if (!Array.isArray(message.content)) return [message]
+    const content = (message.content as ReadonlyArray<unknown>).filter((part) => !isLost(part))
+    return content.length === 0 ? [] : [{ ...message, content }]
+  })
+}
+
+const parts: PartShape = { blockOf, resultOf, rides: () => false, partOf, withContent }
+
+/**
+ * Anthropic's Messages API: `messages` of a request, and what came back as `{ role, content }`.
+ *
+ * Each `tool_result` is a result of its own and goes back into the user message that it came from. What a
+ * server-side tool does over several messages (a paused turn, calls made by code) is one group. Signatures
+ * are byte-exact or gone. Cache marks are `cache_control`, four in a request with those of system text and
+ * tools (provider's documentation, 2026-08).
+ *
+ * @example
+ * ```ts
+ * import { anthropicMessages } from "@varve/codecs/AnthropicMessages"
+ * import { createMemory } from "@varve/core"
+ *
+ * const memory = createMemory({ pipeline: [] })
+ * const history = [{ role: "user", content: "Hello" }]
+ * const { messages } = await anthropicMessages.prepare(memory, history, { system: "Be brief." })
+ * console.log(messages[0] === history[0]) // => true
+ * ```
+ */
+export const anthropicMessages: Codec<AnthropicMessage> = makeCodec({
+  name: "anthropic-messages",
+  marks: 4,
+  extent: (host, at) =>
+    together(host, at, linksOf, (message) => message.role !== "assistant" && !hasResult(message)),
+  read: (host, names) => readParts(parts, host, names),
+  write: (segment, messages) => paired(writeParts(parts, segment, messages), segment.host),
+  compose,
+  append,
+  mark,
+  marksOf
+})

@@ -1,0 +1,59 @@
+import type { PlainMemory } from "@varve/core/createMemory"
+import type { PrepareOptions } from "@varve/core/Memory"
+import type { Message } from "@varve/core/Message"
+import type { Report } from "@varve/core/Report"
+
+/** What goes with one request, and where its cache marks stand. */
+export interface CodecOptions extends Omit<PrepareOptions, "system"> {
+  /** The system text where the host gives it beside the messages: a text, or blocks that hold texts. */
+  readonly system?: string | ReadonlyArray<{ readonly text?: unknown }> | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Positions in the view whose end is to be a cache mark; given the view that will be sent. */
+  readonly marks?: ((view: ReadonlyArray<Message>) => ReadonlyArray<number>) | undefined
+}
+
+/** How a view is written. */
+export interface WriteOptions {
+  /** Positions of messages in what is written; the last block of each that may carry a cache mark gets one. */
+  readonly marks?: ReadonlyArray<number> | undefined
+  /** How many of the provider's marks the system text and the tools take; default 0. */
+  readonly reserved?: number | undefined
+}
+
+/** A request in the host's shape. */
+export interface Written<M> {
+  /** To be sent; a list of its own. What was not edited is the host's own object. */
+  readonly messages: Array<M>
+  readonly report: Report
+}
+
+/** Reads and writes one host's message shape. It keeps nothing but what it has read, by object. */
+export interface Codec<H> {
+  readonly name: string
+  /**
+   * The host's messages as neutral ones. Never fails: what it does not know passes through in place. An
+   * object that was read before gives the same neutral messages.
+   */
+  readonly read: (messages: ReadonlyArray<H>) => ReadonlyArray<Message>
+  /**
+   * The host's shape of what `read` gave, under edits or not. What was not edited is the host's own object;
+   * what came from nowhere (a fold, a memo) is written in the host's shape.
+   */
+  readonly write: <M = H>(messages: ReadonlyArray<Message>, options?: WriteOptions) => Array<M>
+  /**
+   * Reads, prepares and writes. Rejects as `memory.prepare` does: with `ContextOverflow`, `StoreError` or
+   * `MemoryClosed`.
+   */
+  readonly prepare: <M extends H>(
+    memory: Pick<PlainMemory, "prepare">,
+    messages: ReadonlyArray<M>,
+    options?: CodecOptions
+  ) => Promise<Written<M>>
+  /** The same for `memory.recover`: a smaller request after a provider's overflow error, or nothing. */
+  readonly recover: <M extends H>(
+    memory: Pick<PlainMemory, "recover">,
+    error: unknown,
+    messages: ReadonlyArray<M>,
+    options?: CodecOptions
+  ) => Promise<Written<M> | undefined>
+}

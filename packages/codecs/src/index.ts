@@ -1,0 +1,5 @@
+export * from "./AiSdk.ts"
+export * from "./AnthropicMessages.ts"
+export * from "./Codec.ts"
+export * from "./OpenAiChat.ts"
+export * from "./OpenAiResponses.ts"

@@ -1,0 +1,79 @@
+import type { Block, Message } from "@varve/core/Message"
+import { blocksOf, imageOf } from "@varve/core/Message"
+
+type Kind = "image" | "text" | "other"
+
+const kindOf = (block: Block): Kind =>
+  imageOf(block) !== undefined ? "image" : block?.type === "text" ? "text" : "other"
+
+/**
+ * What became of each block of a message: itself, nothing, or what was put in its place. A message of one
+ * string has one block. Blocks that stayed are found by object, calls by id; between them the new ones
+ * stand for those that are missing, in order and by kind.
+ */
+export const changes = (before: Message, after: Message): ReadonlyArray<ReadonlyArray<Block>> => {
+  const now = blocksOf(after)
+  if (typeof before.content === "string") return [now]
+  const was = blocksOf(before)
+  const out: Array<Array<Block>> = was.map(() => [])
+  let from = 0
+  let fresh: Array<Block> = []
+  for (const block of now) {
+    const at = found(was, block, from)
+    if (at === undefined) {
+      fresh.push(block)
+      continue
+    }
+    spread(was, out, from, at, fresh)
+    fresh = []
+    out[at]!.push(block)
+    from = at + 1
+  }
+  spread(was, out, from, was.length, fresh)
+  return out
+}
+
+const found = (was: ReadonlyArray<Block>, block: Block, from: number): number | undefined => {
+  for (let i = from; i < was.length; i++) {
+    const other = was[i]
+    if (other === block) return i
+    if (
+      block?.type === "toolCall" &&
+      other?.type === "toolCall" &&
+      (other as { readonly id?: unknown }).id === block.id
+    )
+      return i
+  }
+  return undefined
+}
+
+/** Gives the new blocks between two that stayed to those that are missing there. */
+const spread = (
+  was: ReadonlyArray<Block>,
+  out: ReadonlyArray<Array<Block>>,
+  from: number,
+  to: number,
+  fresh: ReadonlyArray<Block>
+): void => {
+  if (fresh.length === 0) return
+  // Reasoning and calls are never replaced by other blocks, but where nothing else was there.
+  let missing: Array<number> = []
+  for (let i = from; i < to; i++) {
+    if (was[i]?.type !== "thinking" && was[i]?.type !== "toolCall") missing.push(i)
+  }
+  if (missing.length === 0) for (let i = from; i < to; i++) missing.push(i)
+  if (missing.length === 0) missing = [Math.max(0, from - 1)]
+  let next = 0
+  fresh.forEach((block, k) => {
+    const last = missing.length - Math.max(0, fresh.length - 1 - k)
+    let at = Math.min(next, missing.length - 1)
+    for (let i = next; i < last; i++) {
+      if (kindOf(was[missing[i]!]!) === kindOf(block)) {
+        at = i
+        break
+      }
+    }
+    out[missing[at]!]?.push(block)
+    next = at + 1
+  })
+}

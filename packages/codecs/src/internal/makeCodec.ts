@@ -1,0 +1,195 @@
+import type { PrepareOptions } from "@varve/core/Memory"
+import type { Block, Message, ToolCallBlock } from "@varve/core/Message"
+import type { Report } from "@varve/core/Report"
+import type { Codec, CodecOptions, WriteOptions, Written } from "../Codec.ts"
+import type { NameOf, Segment, Shape } from "./Shape.ts"
+import { placeOf, segmentOf } from "./Shape.ts"
+import type { Loose } from "./values.ts"
+import { isRecord, joined, sameItems } from "./values.ts"
+
+/** What was read of a host's message, and what it looked like then. */
+interface Known {
+  readonly segment: Segment
+  readonly stamp: ReadonlyArray<unknown>
+}
+
+/** What tells that a host wrote to its message since: another content, or more of it. */
+const stampOf = (host: ReadonlyArray<Loose>): ReadonlyArray<unknown> =>
+  host.flatMap(({ content }) => [content, Array.isArray(content) ? content.length : 0])
+
+/** A codec of a shape. */
+export const makeCodec = <H>(shape: Shape): Codec<H> => {
+  const known = new WeakMap<object, Known>()
+  const composed = new WeakMap<object, ReadonlyArray<Loose>>()
+
+  const segmentAt = (host: ReadonlyArray<unknown>, at: number, names: NameOf): Segment => {
+    const first = host[at] as Loose
+    const part = host.slice(at, at + shape.extent(host, at)) as ReadonlyArray<Loose>
+    const found = known.get(first)
+    const stamp = stampOf(part)
+    if (found !== undefined && sameItems(found.segment.host, part) && sameItems(found.stamp, stamp))
+      return found.segment
+    const segment = segmentOf(shape.name, part, shape.read(part, names, host, at))
+    known.set(first, { segment, stamp })
+    return segment
+  }
+
+  const read = (host: ReadonlyArray<H>): ReadonlyArray<Message> => {
+    const out: Array<Message> = []
+    const names = namesIn(out)
+    for (let i = 0; i < host.length;) {
+      if (!isRecord(host[i])) {
+        out.push(host[i++] as Message)
+        continue
+      }
+      const segment = segmentAt(host, i, names)
+      for (const message of segment.messages) out.push(message)
+      i += segment.host.length
+    }
+    return out
+  }
+
+  const write = <M = H>(
+    messages: ReadonlyArray<Message>,
+    { marks = [], reserved = 0 }: WriteOptions = {}
+  ): Array<M> => {
+    const out: Array<Loose> = []
+    /** For each message where what is written of it begins, and ends. */
+    const spans: Array<readonly [number, number]> = []
+    for (let i = 0; i < messages.length;) {
+      const place = placeOf(messages[i])
+      if (place === undefined || place.shape !== shape.name) {
+        const message = messages[i++] as Message
+        if (isRecord(message)) append(out, message)
+        else out.push(message as unknown as Loose)
+        spans.push([Math.max(0, out.length - 1), out.length])
+        continue
+      }
+      const { segment } = place
+      let end = i + 1
+      for (let last = place.index; end < messages.length; end++) {
+        const next = placeOf(messages[end])
+        if (next?.segment !== segment || next.index <= last) break
+        last = next.index
+      }
+      const from = out.length
+      const whole =
+        end - i === segment.messages.length &&
+        segment.messages.every((message, k) => message === messages[i + k])
+      for (const host of whole ? segment.host : shape.write(segment, messages.slice(i, end)))
+        out.push(host)
+      for (; i < end; i++) spans.push([from, out.length])
+    }
+    if (marks.length > 0) mark(shape, out, messages, spans, marks, reserved)
+    return (shape.finish?.(out) ?? out) as unknown as Array<M>
+  }
+
+  const append = (out: Array<Loose>, message: Message): void => {
+    let made = composed.get(message)
+    if (made === undefined) composed.set(message, (made = shape.compose(message, out)))
+    for (const host of made) {
+      if (shape.append === undefined) out.push(host)
+      else shape.append(out, host, message)
+    }
+  }
+
+  const optionsOf = ({ marks: _, system, ...rest }: CodecOptions): PrepareOptions & CodecOptions =>
+    ({
+      ...rest,
+      system: typeof system === "object" ? joined(system) : system
+    }) as PrepareOptions & CodecOptions
+
+  const written = <M>(
+    prepared: { readonly messages: ReadonlyArray<Message>; readonly report: Report },
+    { marks, system, tools = [] }: CodecOptions
+  ): Written<M> => {
+    const { messages, report } = prepared
+    const beside = [...(typeof system === "object" ? system : []), ...tools]
+    const reserved = beside.reduce<number>(
+      (sum, item) => sum + (isRecord(item) ? shape.marksOf(item) : 0),
+      0
+    )
+    return { messages: write<M>(messages, { marks: marks?.(messages), reserved }), report }
+  }
+
+  return {
+    name: shape.name,
+    read,
+    write,
+    prepare: async (memory, messages, options = {}) =>
+      written(await memory.prepare(read(messages), optionsOf(options) as PrepareOptions), options),
+    recover: async (memory, error, messages, options = {}) => {
+      const prepared = await memory.recover(
+        error,
+        read(messages),
+        optionsOf(options) as PrepareOptions
+      )
+      return prepared === undefined ? undefined : written(prepared, options)
+    }
+  }
+}
+
+/** How far back a call is looked for before all calls are listed. */
+const NEAR = 32
+
+const callsOf = (message: Message): ReadonlyArray<ToolCallBlock> =>
+  (message as Message | null)?.role === "assistant" && Array.isArray(message.content)
+    ? (message.content as ReadonlyArray<Block | null>).filter(
+        (block): block is ToolCallBlock => block?.type === "toolCall"
+      )
+    : []
+
+/** Finds the name of the tool that a call was of: among the last messages, else in all before. */
+const namesIn = (messages: ReadonlyArray<Message>): NameOf => {
+  let upTo = 0
+  const names = new Map<string, string>()
+  return (callId) => {
+    for (let i = messages.length - 1; i >= 0 && i >= messages.length - NEAR; i--) {
+      const call = callsOf(messages[i]!).find(({ id }) => id === callId)
+      if (call !== undefined) return call.name
+    }
+    for (; upTo < messages.length; upTo++) {
+      for (const { id, name } of callsOf(messages[upTo]!)) names.set(id, name)
+    }
+    return names.get(callId)
+  }
+}
+
+/** Sets marks at the ends of messages, the newest first, as many as there is room for. */
+const mark = (
+  shape: Shape,
+  out: Array<Loose>,
+  messages: ReadonlyArray<Message>,
+  spans: ReadonlyArray<readonly [number, number]>,
+  marks: ReadonlyArray<number>,
+  reserved: number
+): void => {
+  let room = shape.marks - reserved
+  for (const host of out) if (isRecord(host)) room -= shape.marksOf(host)
+  const wanted = [...new Set(marks)].filter((at) => at in messages).toSorted((a, b) => b - a)
+  for (const at of wanted) {
+    if (room <= 0) return
+    if (markAt(shape, out, messages, spans, at)) room--
+  }
+}
+
+/** Marks the end of a message, or of the nearest before it that may carry a mark. False where one is there. */
+const markAt = (
+  shape: Shape,
+  out: Array<Loose>,
+  messages: ReadonlyArray<Message>,
+  spans: ReadonlyArray<readonly [number, number]>,
+  from: number
+): boolean => {
+  for (let at = from; at >= 0; at--) {
+    const [start, end] = spans[at]!
+    for (let i = end - 1; i >= start; i--) {
+      const host = out[i]
+      const marked = isRecord(host) ? shape.mark(host, messages[at]!) : undefined
+      if (marked === undefined) continue
+      out[i] = marked
+      return marked !== host
+    }
+  }
+  return false
+}

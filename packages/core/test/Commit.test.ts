@@ -1,0 +1,309 @@
+import { assert, it as effectIt } from "@effect/vitest"
+import type { Staged } from "@varve/core/Commit"
+import * as Commit from "@varve/core/Commit"
+import { createMemory } from "@varve/core/createMemory"
+import * as Edit from "@varve/core/Edit"
+import * as Memory from "@varve/core/Memory"
+import type { Message } from "@varve/core/Message"
+import { defaultProfile } from "@varve/core/Profile"
+import type { Report } from "@varve/core/Report"
+import { strategy } from "@varve/core/Strategy"
+import type { ImageRef, ItemRef } from "@varve/core/View"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { describe, expect, it } from "vitest"
+import { handView } from "./fixtures/handView.ts"
+import { assistant, session, step, task, thinking, user } from "./fixtures/history.ts"
+
+const staged = (position: number, saved: number, parts: Partial<Staged> = {}): Staged => ({
+  edit: Edit.replace(`m${position}/0`, "card"),
+  strategy: "s",
+  position,
+  saved,
+  age: 0,
+  firstMemo: false,
+  ...parts
+})
+/** A view of so many items of one message and so many tokens each. */
+const viewOf = (items: number, tokens: number, cacheCold = false) => ({
+  ...handView({
+    items: Array.from(
+      { length: items },
+      (_, i): ItemRef => ({
+        id: `g${i}`,
+        kind: "group",
+        members: [`m${i}`],
+        messages: [],
+        first: i,
+        tokens,
+        closed: true
+      })
+    )
+  }),
+  cacheCold
+})
+// Reads at a tenth, writes at the price of the input.
+const profile = { ...defaultProfile, prices: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1 } }
+const memo = (position: number, firstMemo: boolean) =>
+  staged(position, -50, { edit: Edit.memo("k", "text", { cap: 99 }), firstMemo })
+
+describe("Commit.immediate", () => {
+  it("takes everything that is staged, and waits for nothing where nothing is", () => {
+    const all = [staged(4, 10), staged(2, 10), staged(9, 10)]
+    expect(Commit.immediate(all, viewOf(10, 100), profile).cut).toBe(2)
+    expect(Commit.immediate([], viewOf(10, 100), profile).cut).toBeNull()
+  })
+})
+
+describe("Commit.batched", () => {
+  const rule = Commit.batched({ size: 3 })
+  const cut = (all: ReadonlyArray<Staged>, view = viewOf(10, 100)) => rule(all, view, profile).cut
+
+  it("waits until a batch is full, then takes it whole", () => {
+    expect(cut([])).toBeNull()
+    expect(cut([staged(2, 9), staged(5, 9)])).toBeNull()
+    expect(cut([staged(2, 9), staged(5, 9), staged(7, 9)])).toBe(2)
+    expect(cut([staged(7, 9), staged(5, 9), staged(3, 9), staged(1, 9)])).toBe(1)
+  })
+
+  it("counts no memo but takes it along, and the first one of its key at once", () => {
+    expect(cut([memo(0.5, false), staged(2, 9), staged(5, 9)])).toBeNull()
+    expect(cut([memo(0.5, false), staged(2, 9), staged(5, 9), staged(7, 9)])).toBe(0.5)
+    expect(cut([staged(2, 9), memo(0.5, true)])).toBe(0.5)
+  })
+
+  it("counts a block once, and not again on its way down", () => {
+    const two = [staged(2, 9), staged(2, 9), staged(5, 9), staged(5, 9)]
+    expect(cut(two)).toBeNull()
+    const smaller = { block: "m5/0", rank: 1 } as ImageRef
+    const view = { ...viewOf(10, 100), images: [smaller] }
+    expect(cut([staged(2, 9), staged(5, 9), staged(7, 9)], view as never)).toBeNull()
+    const folds = [1, 2, 3].map((i) => staged(i, 9, { edit: Edit.fold([`g${i}`], null, "m9") }))
+    expect(cut(folds)).toBe(1)
+  })
+})
+
+describe("Commit.whenItPays", () => {
+  const rule = Commit.whenItPays()
+  const cut = (all: ReadonlyArray<Staged>, view = viewOf(10, 100), p: typeof defaultProfile = profile) =>
+    rule(all, view, p).cut
+
+  it("waits until what was paid for waiting reaches what the re-write costs", () => {
+    // At 4 stand 600 tokens, 60 of which would go: (600 - 60) x 0.9 = 486 against 60 x 0.1 = 6 a request.
+    for (const [age, at] of [
+      [1, null],
+      [80, null],
+      [81, 4],
+      [200, 4]
+    ] as const) {
+      expect(cut([staged(4, 60, { age })])).toBe(at)
+    }
+  })
+
+  it("near the end pays sooner than at the front, and what lies before the cut waits", () => {
+    const near = staged(9, 80, { age: 4 })
+    const far = staged(1, 80, { age: 4 })
+    expect(cut([near])).toBe(9)
+    expect(cut([far])).toBeNull()
+    expect(cut([far, near])).toBe(9)
+    expect(cut([far, staged(2, 80, { age: 4 })])).toBeNull()
+  })
+
+  it("takes an earlier edit along where that re-writes hardly more", () => {
+    // Behind 20 stand 2 000 tokens, behind the memo 2 100.
+    const late = staged(20, 60, { age: 330 })
+    expect(cut([late, memo(19.5, false)], viewOf(40, 100))).toBe(19.5)
+    expect(cut([late, memo(12.5, false)], viewOf(40, 100))).toBe(20)
+  })
+
+  it("with a known length of the run, makes no edit that the requests to come can't pay back", () => {
+    const of = (expectedRequests: number, age = 100) =>
+      Commit.whenItPays({ expectedRequests })([staged(4, 60, { age })], viewOf(10, 100), profile).cut
+    // One request was made: 81 more bring in 81 x 6, as much as the re-write costs.
+    expect([of(0), of(81), of(82), of(5000)]).toEqual([null, null, 4, 4])
+    expect(of(5000, 80)).toBeNull()
+  })
+
+  it("of a cold cache, or of none, costs nothing", () => {
+    const all = [staged(7, 1), staged(1, 1)]
+    expect(cut(all)).toBeNull()
+    expect(cut(all, viewOf(10, 100, true))).toBe(1)
+    const none = { ...profile, cache: { ...profile.cache, kind: "none" as const } }
+    expect(cut(all, viewOf(10, 100), none)).toBe(1)
+  })
+
+  it("follows the prices: where reading costs as much as writing, everything pays at once", () => {
+    const flat = { ...profile, prices: { ...profile.prices, cacheRead: 1 } }
+    expect(cut([staged(1, 1, { age: 1 })], viewOf(10, 100), flat)).toBe(1)
+    const dear = { ...profile, prices: { ...profile.prices, cacheWrite: 1.25 } }
+    expect(cut([staged(4, 60, { age: 81 })], viewOf(10, 100), dear)).toBeNull()
+  })
+
+  it("never for what saves nothing; the first memo of a key at once", () => {
+    expect(cut([memo(0.5, false)])).toBeNull()
+    expect(cut([staged(3, 0, { age: 1000 })])).toBeNull()
+    expect(cut([memo(0.5, true)])).toBe(0.5)
+    expect(cut([])).toBeNull()
+  })
+})
+
+/** Keeps the newest three images; older ones become cards. */
+const keep3 = strategy("keep3", (view) =>
+  view.images.slice(0, -3).map((i) => Edit.replace(i.block, `[image ${i.ordinal}]`))
+)
+
+/** Runs a GUI agent's session request by request. */
+const run = async (
+  steps: number,
+  commit: Commit.CommitRule,
+  options: Partial<Memory.MemoryOptions> = {}
+) => {
+  const memory = createMemory({ pipeline: [keep3], commit, profile, ...options })
+  const history = session(steps)
+  const reports: Array<Report> = []
+  const sent: Array<ReadonlyArray<Message>> = []
+  for (let i = 1; i <= steps; i++) {
+    const { messages, report } = await memory.prepare(history.slice(0, 1 + 2 * i))
+    reports.push(report)
+    sent.push(messages)
+  }
+  const { cacheRead, cacheWrite } = profile.prices
+  return {
+    reports,
+    sent,
+    commits: reports.filter((r) => r.commit.committed > 0).length,
+    /** What all requests cost, in USD for a million. */
+    cost: reports.reduce(
+      (sum, { kept, after }) =>
+        sum + kept.tokens * cacheRead + (after.tokens - kept.tokens) * cacheWrite,
+      0
+    )
+  }
+}
+
+describe("a GUI agent's run", () => {
+  it("commits in batches by itself, and costs less than sliding and than doing nothing", async () => {
+    const never: Commit.CommitRule = () => ({ cut: null, reason: "never" })
+    const [pays, slides, nothing] = await Promise.all([
+      run(80, Commit.whenItPays()),
+      run(80, Commit.immediate),
+      run(80, never)
+    ])
+    expect(slides.commits).toBe(77)
+    expect(pays.commits).toBeGreaterThan(3)
+    expect(pays.commits).toBeLessThan(25)
+    expect(pays.cost).toBeLessThan(slides.cost)
+    expect(pays.cost).toBeLessThan(nothing.cost * 0.6)
+  })
+
+  it("in batches of a size changes its prefix once a batch, and is the same in between", async () => {
+    const { commits, reports, sent } = await run(33, Commit.batched({ size: 5 }))
+    expect(commits).toBe(6)
+    for (let i = 1; i < sent.length; i++) {
+      const before = sent[i - 1]!
+      if (reports[i]!.commit.committed > 0) {
+        expect(reports[i]!.kept.share).toBeLessThan(1)
+        continue
+      }
+      expect(sent[i]!.slice(0, before.length).every((m, k) => m === before[k])).toBe(true)
+      expect(reports[i]!.kept.share).toBe(1)
+    }
+    // Three are kept, and up to four more wait.
+    for (const { after } of reports.slice(8)) {
+      expect(after.images).toBeGreaterThanOrEqual(3)
+      expect(after.images).toBeLessThanOrEqual(7)
+    }
+  })
+
+  it("that is short pays for nothing", async () => {
+    const { commits, sent } = await run(5, Commit.whenItPays())
+    expect(commits).toBe(0)
+    expect(JSON.stringify(sent.at(-1))).not.toContain("[image ")
+  })
+
+  it("with a limit commits what the limit takes, and says so", async () => {
+    const { reports } = await run(30, Commit.whenItPays(), { budget: { images: 8 } })
+    const forced = reports.filter((r) => r.commit.forced)
+    expect(forced.length).toBeGreaterThan(2)
+    expect(forced[0]!.commit.reason).toBe("9 images are over the limit of 8")
+    for (const { after } of reports) expect(after.images).toBeLessThanOrEqual(8)
+    // Down to a low-water mark, so that the next requests are free.
+    expect(forced[0]!.after.images).toBeLessThanOrEqual(0.7 * 8)
+    const at = reports.indexOf(forced[0]!)
+    expect(reports[at + 1]!.commit.committed).toBe(0)
+  })
+
+  it("whose commit rule fails sends what it sent before, and says why", async () => {
+    const { reports, sent } = await run(6, () => {
+      throw new Error("odd prices")
+    })
+    expect(reports.at(-1)!.commit).toEqual({
+      committed: 0,
+      waiting: 3,
+      forced: false,
+      reason: "the commit rule failed: Error: odd prices"
+    })
+    expect(JSON.stringify(sent.at(-1))).not.toContain("[image ")
+  })
+
+  it("whose commit rule gives nonsense goes on", async () => {
+    for (const nonsense of [undefined, null, 7, {}, { cut: "all" }, { cut: NaN }]) {
+      const { commits } = await run(6, () => nonsense as never)
+      expect(commits).toBe(0)
+    }
+  })
+})
+
+describe("edits wait", () => {
+  effectIt.effect("while the cache is warm, and all come into force once it is cold", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.make({ pipeline: [keep3], profile })
+      const at = (n: number) => memory.prepare(session(n))
+      yield* at(5)
+      yield* TestClock.adjust(profile.cache.lifetime)
+      const warm = yield* at(6)
+      assert.deepStrictEqual([warm.report.commit.committed, warm.report.commit.waiting], [0, 3])
+      yield* TestClock.adjust(profile.cache.lifetime + 1)
+      const cold = yield* at(7)
+      assert.deepStrictEqual([cold.report.commit.committed, cold.report.commit.waiting], [4, 0])
+      assert.strictEqual(cold.report.commit.reason, "the cache is cold")
+    })
+  )
+
+  it("for nothing where nothing is cached", async () => {
+    const none = { ...profile, cache: { ...profile.cache, kind: "none" as const } }
+    const { reports } = await run(10, Commit.whenItPays(), { profile: none })
+    expect(reports.map((r) => r.commit.committed)).toEqual([0, 0, 0, 1, 1, 1, 1, 1, 1, 1])
+  })
+
+  it("not with the first memo: the next request has it; later ones ride with another edit", async () => {
+    const notes = strategy("notes", (view) => [
+      Edit.memo("notes", `[${view.requests} so far]`, { cap: 100 })
+    ])
+    const memory = createMemory({ pipeline: [notes], profile })
+    const texts: Array<string> = []
+    for (let n = 1; n <= 4; n++) {
+      const { messages } = await memory.prepare(session(n))
+      texts.push(JSON.stringify(messages[1]))
+    }
+    expect(texts.every((t) => t.includes("[1 so far]"))).toBe(true)
+    // The newest is known all the same.
+    expect(memory.compose()).toBe("[4 so far]")
+  })
+
+  it("for the end of a turn where reasoning is bound to what stands before it", async () => {
+    const bound = { ...profile, reasoning: "error" as const }
+    const memory = createMemory({ pipeline: [keep3], profile: bound, commit: Commit.immediate })
+    const history: Array<Message> = [task]
+    for (let i = 1; i <= 6; i++) {
+      history.push(...step(i, { thinking: true }))
+      const { report } = await memory.prepare(history.slice())
+      expect(report.commit.committed).toBe(0)
+      if (i > 3) expect(report.commit.reason).toContain("inside a turn")
+    }
+    history.push(assistant(thinking("done", "sig"), "that is it"), user("and now the next"))
+    const { report } = await memory.prepare(history.slice())
+    expect(report.commit.committed).toBe(3)
+    expect(report.reasoning.removed).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,13 @@
+import { conformance } from "@varve/testkit/Conformance"
+import { describe, it } from "vitest"
+import { conversationSummary } from "../src/ConversationSummary.ts"
+import { hardLimit } from "../src/HardLimit.ts"
+import { lift } from "../src/Lift.ts"
+import { stepMemory } from "../src/StepMemory.ts"
+
+const runner = { describe, it }
+
+conformance(({ summarizer }) => stepMemory({ summarizer, recentTokens: 60 })).register(runner)
+conformance(() => stepMemory()).register(runner)
+conformance(({ summarizer }) => conversationSummary({ summarizer, soft: 0.4 })).register(runner)
+conformance(() => conversationSummary({ soft: 0.3 })).register(runner)

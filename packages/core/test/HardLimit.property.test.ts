@@ -1,0 +1,176 @@
+import { historyAsCode } from "@varve/testkit/Code"
+import { deepFreeze } from "@varve/testkit/Freeze"
+import { heads } from "@varve/testkit/Growth"
+import { histories } from "@varve/testkit/Histories"
+import * as Effect from "effect/Effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { createMemory } from "../src/createMemory.ts"
+import type { Edit } from "../src/Edit.ts"
+import * as EditOf from "../src/Edit.ts"
+import { hardLimit } from "../src/HardLimit.ts"
+import type { Message } from "../src/Message.ts"
+import type { Saved } from "../src/Ledger.ts"
+import { memoryStore } from "../src/Store.ts"
+import { strategy } from "../src/Strategy.ts"
+import { ContextOverflow } from "../src/VarveError.ts"
+import type { Usage, View } from "../src/View.ts"
+
+const numRuns = Math.ceil(Number(process.env["VARVE_CASES"] ?? 1000) / 4)
+const seed = Number(process.env["VARVE_SEED"] ?? 1)
+const timeout = 30_000 + numRuns * 100
+
+type Axis = "tokens" | "images" | "imageBytes"
+const axes: ReadonlyArray<Axis> = ["tokens", "images", "imageBytes"]
+
+interface Cut {
+  /** What was there before the guard. */
+  readonly before: View
+  readonly edits: ReadonlyArray<Edit>
+  readonly after: Usage
+}
+
+/** Lets the guard alone loose on one history; nothing where there is nothing to do or nothing that can be done. */
+const cut = async (
+  history: ReadonlyArray<Message>,
+  share: number,
+  lowWater: number,
+  limits: { readonly images?: number }
+): Promise<Cut | undefined> => {
+  let before: View | undefined
+  const spy = strategy("spy", (view) => {
+    before = view
+    return []
+  })
+  const { report } = await createMemory({ pipeline: [] }).prepare(history)
+  const store = memoryStore()
+  const tokens = 40 + Math.ceil((report.before.tokens * share) / 100)
+  const guard = hardLimit({ lowWater })
+  const memory = createMemory({
+    pipeline: [spy, guard],
+    budget: { tokens, ...limits },
+    store
+  })
+  try {
+    await memory.prepare<unknown>(deepFreeze(history))
+  } catch (error) {
+    if (error instanceof ContextOverflow) return undefined
+    throw error
+  }
+  await memory.close()
+  const { entries } = await Effect.runPromise(store.load("agent/session"))
+  const edits = (entries as ReadonlyArray<Saved>).flatMap((e) =>
+    e.t === "edit" && e.strategy === guard.name ? [e.edit as unknown as Edit] : []
+  )
+  if (edits.length === 0) return undefined
+  return { before: before!, edits, after: usageWith(before!, edits) }
+}
+
+const usageWith = (view: View, edits: ReadonlyArray<Edit>): Usage =>
+  view.after(edits.map((edit) => ({ edits: [edit], reason: "" }))).usage
+
+/** Where each axis that was over its limit had to go: `share` of the limit; the others stay within theirs. */
+const meets = ({ limits, usage: was }: View, now: Usage, share: number): boolean =>
+  axes.every((axis) => {
+    const limit = limits[axis]
+    return now[axis] <= (was[axis] > limit ? Math.floor(limit * share) : limit)
+  })
+
+const cuts = fc.tuple(
+  histories({ turns: 3, text: 1500 }).chain((history) =>
+    fc.constantFrom(...(heads(history).length === 0 ? [history] : heads(history)))
+  ),
+  fc.integer({ min: 5, max: 100 }),
+  fc.constantFrom(0.5, 0.7, 0.7, 1),
+  fc.record({ images: fc.nat(4) }, { requiredKeys: [] })
+)
+
+const holds = async (
+  find: (found: Cut, lowWater: number) => string | undefined
+): Promise<ReadonlyArray<Cut>> => {
+  const seen: Array<Cut> = []
+  const check = async ([history, share, lowWater, limits]: typeof cuts extends fc.Arbitrary<infer A>
+    ? A
+    : never): Promise<string | undefined> => {
+    const found = await cut(history, share, lowWater, limits)
+    if (found === undefined) return undefined
+    seen.push(found)
+    return find(found, lowWater)
+  }
+  const { counterexample } = await fc.check(
+    fc.asyncProperty(cuts, async (input) => (await check(input)) === undefined),
+    { numRuns, seed }
+  )
+  if (counterexample !== null) {
+    const [[history, ...rest]] = counterexample
+    expect.fail(`${await check(counterexample[0])}\n${JSON.stringify(rest)}\n${historyAsCode(history)}`)
+  }
+  return seen
+}
+
+describe("the guard", () => {
+  it(
+    "removes no more than it must: putting any one edit back misses the target",
+    async () => {
+      const seen = await holds(({ after, before, edits }, lowWater) => {
+        const target = meets(before, after, lowWater) ? lowWater : 1
+        if (!meets(before, after, target)) return undefined
+        for (const edit of edits) {
+          const without = edits.filter((e) => e !== edit)
+          if (meets(before, usageWith(before, without), target))
+            return `without ${JSON.stringify(edit).slice(0, 300)} it meets ${target} just as well`
+        }
+        return undefined
+      })
+      expect(seen.length).toBeGreaterThan(numRuns / 4)
+      expect(seen.filter((c) => c.edits.some((e) => e.kind === "fold")).length).toBeGreaterThan(numRuns / 20)
+      expect(seen.filter((c) => c.edits.length > 1).length).toBeGreaterThan(numRuns / 10)
+    },
+    timeout
+  )
+
+  it(
+    "goes down to the low-water mark where what is not protected allows it",
+    async () => {
+      const seen = await holds(({ after, before }, lowWater) => {
+        const free = (id: string) => before.protection(id) === undefined
+        const out = [
+          ...before.images.filter((i) => free(i.block)).map((i) => EditOf.replace(i.block, [])),
+          ...before.groups
+            .filter((g) => free(g.id) && g.closed)
+            .map((g) => EditOf.fold([g.id], null, g.members.at(-1)!))
+        ]
+        const least = usageWith(before, out)
+        const withNote = { ...least, tokens: least.tokens + 64 }
+        return meets(before, withNote, lowWater) && !meets(before, after, lowWater)
+          ? "it stopped above the mark, with more to take that nothing protects"
+          : undefined
+      })
+      const far = seen.filter((c) => c.after.tokens <= 0.71 * c.before.limits.tokens)
+      expect(far.length).toBeGreaterThan(numRuns / 10)
+    },
+    timeout
+  )
+
+  it(
+    "touches what is softly protected only down to the limit itself, and last",
+    async () => {
+      await holds(({ before, edits }) => {
+        const level = (id: string) => before.protection(id)?.level
+        const ids = edits.flatMap((e) =>
+          e.kind === "replace" ? [e.block] : e.kind === "fold" ? e.items : []
+        )
+        if (ids.some((id) => level(id) === "hard")) return "it cut what is hard-protected"
+        const firstSoft = ids.findIndex((id) => level(id) === "soft")
+        const lastFree = ids.findLastIndex((id) => {
+          const image = before.images.some((i) => i.block === id)
+          return level(id) === undefined && !image && before.items.some((i) => i.id === id)
+        })
+        return firstSoft >= 0 && firstSoft < lastFree
+          ? `${ids[lastFree]} is free, and was folded behind ${ids[firstSoft]}, which is protected`
+          : undefined
+      })
+    },
+    timeout
+  )
+})

@@ -1,0 +1,64 @@
+import type { Counter, Message } from "@varve/core"
+import type { Piece } from "./CacheModel.ts"
+import { hashText } from "./internal/hash.ts"
+
+/** Long strings count by their ends and their length: base64 is never walked through whole. */
+const shorten = (_: string, value: unknown): unknown =>
+  typeof value === "string" && value.length > 2048
+    ? `${value.slice(0, 512)}${value.length}${value.slice(-512)}`
+    : value
+
+const keys = new WeakMap<object, string>()
+
+/** Says what a message says: equal for equal content. */
+export const keyOf = (message: Message): string => {
+  let key = keys.get(message)
+  if (key === undefined) {
+    const { role, content } = message
+    const call = message.role === "toolResult" ? message.toolCallId : ""
+    key = hashText(JSON.stringify([role, call, content], shorten))
+    keys.set(message, key)
+  }
+  return key
+}
+
+/** A request laid out for the cache. */
+export interface Laid {
+  readonly pieces: ReadonlyArray<Piece>
+  /** For each message, the piece that it is in. */
+  readonly ofMessage: ReadonlyArray<number>
+}
+
+/**
+ * A request as pieces for the cache: system text and tools, then the messages. Results in a row are one
+ * piece, as providers count them.
+ */
+export const piecesOf = (
+  messages: ReadonlyArray<Message>,
+  overhead: number,
+  counter: Counter
+): Laid => {
+  const ofMessage: Array<number> = []
+  const pieces: Array<Piece> = [{ key: "system and tools", tokens: overhead, markable: false }]
+  messages.forEach((message, i) => {
+    const key = keyOf(message)
+    const tokens = counter.message(message)
+    const isResult = message.role === "toolResult"
+    const before = pieces.at(-1)!
+    if (isResult && messages[i - 1]?.role === "toolResult") {
+      pieces[pieces.length - 1] = {
+        key: hashText(before.key + key),
+        tokens: before.tokens + tokens,
+        markable: true
+      }
+    } else {
+      pieces.push({
+        key,
+        tokens,
+        markable: isResult || message.role === "user"
+      })
+    }
+    ofMessage.push(pieces.length - 1)
+  })
+  return { pieces, ofMessage }
+}
