@@ -1,0 +1,1 @@
+export { maskToolResults, type MaskToolResultsOptions } from "./MaskToolResults.ts"
