@@ -6,7 +6,7 @@ import type { PartResult, PartShape } from "./internal/parts.ts"
 import { readParts, writeParts } from "./internal/parts.ts"
 import { imageBlock, imagePart } from "./internal/sdkFiles.ts"
 import type { Shape } from "./internal/Shape.ts"
-import type { Links } from "./internal/together.ts"
+import type { LinkOf } from "./internal/together.ts"
 import { together } from "./internal/together.ts"
 import type { Loose } from "./internal/values.ts"
 import { isRecord, joined, jsonText, without } from "./internal/values.ts"
@@ -100,19 +100,12 @@ const partOf = (block: Block, like: unknown, last: boolean): unknown => {
 
 const APPROVAL = "tool-approval-response"
 
-/** What an assistant began that a later message ends: approvals, and tools that the provider runs. */
-const linksOf = ({ content, role }: Loose): Links => {
-  const opens: Array<unknown> = []
-  const closes: Array<unknown> = []
-  for (const part of Array.isArray(content) ? (content as ReadonlyArray<unknown>) : []) {
-    if (!isRecord(part)) continue
-    if (part.type === "tool-approval-request") opens.push(part.approvalId)
-    else if (part.type === APPROVAL) closes.push(part.approvalId)
-    else if (part.type === "tool-call" && part.providerExecuted === true)
-      opens.push(part.toolCallId)
-    else if (part.type === "tool-result" && role === "assistant") closes.push(part.toolCallId)
-  }
-  return { opens, closes, refers: NONE }
+/** Approvals, and tools that the provider runs: a later part ends what an earlier one began. */
+const linkOf: LinkOf = ({ approvalId, providerExecuted, toolCallId, type }, role) => {
+  if (type === "tool-approval-request") return { opens: approvalId }
+  if (type === APPROVAL) return { closes: approvalId }
+  if (type === "tool-call" && providerExecuted === true) return { opens: toolCallId }
+  return type === "tool-result" && role === "assistant" ? { closes: toolCallId } : undefined
 }
 
 /**
@@ -125,7 +118,7 @@ const settle: PartShape["settle"] = (now, before) => {
   if (now.role !== "assistant" || ![before.content].flat().some(isBound)) return now
   const left = content.filter((part) => !(isBound(part) && isReasoning(part as Loose)))
   const full = left.map((part) => (isRecord(part) ? unbound(part) : part))
-  return full.length === 0 ? undefined : { ...now, content: full }
+  return { ...now, content: full }
 }
 
 const isReasoning = ({ type }: Loose): boolean => type === "reasoning" || type === "reasoning-file"
@@ -136,6 +129,7 @@ const parts: PartShape = {
   rides: (part) => part.type === APPROVAL,
   partOf,
   withContent,
+  linkOf,
   settle
 }
 
@@ -225,7 +219,7 @@ export const aiSdk: Codec<AiSdkMessage> = makeCodec({
   name: "ai-sdk",
   marks: 4,
   extent: (host, at) =>
-    together(host, at, linksOf, ({ role }) => role !== "assistant" && role !== "tool"),
+    together(host, at, linkOf, ({ role }) => role !== "assistant" && role !== "tool"),
   read: (host, names) => readParts(parts, host, names),
   write: (segment, messages) => writeParts(parts, segment, messages),
   compose,

@@ -5,7 +5,7 @@ import { makeCodec } from "./internal/makeCodec.ts"
 import type { PartResult, PartShape } from "./internal/parts.ts"
 import { readParts, writeParts } from "./internal/parts.ts"
 import type { Shape } from "./internal/Shape.ts"
-import type { Links } from "./internal/together.ts"
+import type { LinkOf } from "./internal/together.ts"
 import { together } from "./internal/together.ts"
 import type { Loose } from "./internal/values.ts"
 import { asObject, isRecord, jsonText } from "./internal/values.ts"
@@ -84,22 +84,14 @@ const withContent: PartShape["withContent"] = (part, content, edited) => {
   return rest
 }
 
-/** A block that a server-side tool or its result is, by its ids. */
-const linksOf = (message: Loose): Links => {
-  const { content, role } = message
-  if (!Array.isArray(content)) return { opens: NONE, closes: NONE, refers: NONE }
-  const opens: Array<unknown> = []
-  const closes: Array<unknown> = []
-  const refers: Array<unknown> = []
-  for (const part of content as ReadonlyArray<unknown>) {
-    if (!isRecord(part) || typeof part.type !== "string") continue
-    if (part.type === "server_tool_use" || part.type === "mcp_tool_use") opens.push(part.id)
-    else if (part.type !== "tool_result" && typeof part.tool_use_id === "string")
-      closes.push(part.tool_use_id)
-    if (role === "assistant" && isRecord(part.caller) && part.caller.tool_id !== undefined)
-      refers.push(part.caller.tool_id)
-  }
-  return { opens, closes, refers }
+/** Server-side tools: a result ends its call, a call made by code speaks of the code. */
+const linkOf: LinkOf = (part, role) => {
+  const { caller, id, tool_use_id: ended, type } = part
+  if (type === "server_tool_use" || type === "mcp_tool_use") return { opens: id }
+  if (type !== "tool_result" && typeof ended === "string") return { closes: ended }
+  return role === "assistant" && isRecord(caller) && caller.tool_id !== undefined
+    ? { refers: caller.tool_id }
+    : undefined
 }
 
 const isResult = (part: unknown): boolean => isRecord(part) && part.type === "tool_result"
@@ -189,32 +181,7 @@ const append: Shape["append"] = (out, made, message) => {
   }
 }
 
-/** Takes out a server-side call whose result is no longer there, and the other way round. */
-const paired = (
-  written: ReadonlyArray<Loose>,
-  host: ReadonlyArray<Loose>
-): ReadonlyArray<Loose> => {
-  const before = host.map(linksOf)
-  const closed = new Set(before.flatMap((links) => links.closes))
-  if (closed.size === 0) return written
-  const now = written.map(linksOf)
-  const opens = new Set(now.flatMap((links) => links.opens))
-  const closes = new Set(now.flatMap((links) => links.closes))
-  const lost = [...closed].filter((id) => opens.has(id) !== closes.has(id))
-  if (lost.length === 0) return written
-  const isLost = (part: unknown): boolean =>
-    isRecord(part) &&
-    part.type !== "tool_use" &&
-    !isResult(part) &&
-    (lost.includes(part.id) || lost.includes(part.tool_use_id))
-  return written.flatMap((message) => {
-    if (!Array.isArray(message.content)) return [message]
-    const content = (message.content as ReadonlyArray<unknown>).filter((part) => !isLost(part))
-    return content.length === 0 ? [] : [{ ...message, content }]
-  })
-}
-
-const parts: PartShape = { blockOf, resultOf, rides: () => false, partOf, withContent }
+const parts: PartShape = { blockOf, resultOf, rides: () => false, partOf, withContent, linkOf }
 
 /**
  * Anthropic's Messages API: `messages` of a request, and what came back as `{ role, content }`.
@@ -239,9 +206,9 @@ export const anthropicMessages: Codec<AnthropicMessage> = makeCodec({
   name: "anthropic-messages",
   marks: 4,
   extent: (host, at) =>
-    together(host, at, linksOf, (message) => message.role !== "assistant" && !hasResult(message)),
+    together(host, at, linkOf, (message) => message.role !== "assistant" && !hasResult(message)),
   read: (host, names) => readParts(parts, host, names),
-  write: (segment, messages) => paired(writeParts(parts, segment, messages), segment.host),
+  write: (segment, messages) => writeParts(parts, segment, messages),
   compose,
   append,
   mark,

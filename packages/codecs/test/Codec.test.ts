@@ -1,4 +1,4 @@
-import { createMemory, hardLimit } from "@varve/core"
+import { createMemory, defaultProfile, hardLimit } from "@varve/core"
 import { histories } from "@varve/testkit/Histories"
 import { randomStrategy, strategyPlans } from "@varve/testkit/Strategies"
 import * as fc from "fast-check"
@@ -13,7 +13,7 @@ const isOverflow = (error: unknown): boolean =>
 
 describe.each(hosts.map((host) => [host.name, host] as const))(
   "%s",
-  (_, { codec, faults, make }) => {
+  (_, { codec, faults, make, startsWithUser }) => {
     it("its own requests are valid by the rules", () => {
       fc.assert(
         fc.property(history, fc.nat(), (messages, seed) => {
@@ -65,13 +65,12 @@ describe.each(hosts.map((host) => [host.name, host] as const))(
             images: fc.nat(3),
             imageBytes: fc.integer({ min: 500, max: 60_000 })
           }),
-          fc.constantFrom("none", "drop", "error"),
+          fc.constantFrom("none" as const, "drop" as const, "error" as const),
           async (messages, seed, plans, budget, reasoning) => {
-            const { defaultProfile } = await import("@varve/core")
             const memory = createMemory({
               pipeline: [...plans.map(randomStrategy), hardLimit()],
               budget,
-              profile: { ...defaultProfile, reasoning: reasoning as "none" }
+              profile: { ...defaultProfile, reasoning, startsWithUser }
             })
             const steps = make(messages, seed)
             const all = seal(steps.flat())
@@ -97,8 +96,8 @@ describe.each(hosts.map((host) => [host.name, host] as const))(
             await memory.close()
           }
         ),
-        { numRuns: 150 }
+        { numRuns: 60 }
       )
-    })
+    }, 60_000)
   }
 )

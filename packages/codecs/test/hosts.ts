@@ -12,6 +12,7 @@ export interface Host {
   readonly name: string
   readonly codec: Codec<any>
   readonly make: (history: ReadonlyArray<Message>, seed: number) => Steps
+  readonly startsWithUser: boolean
   readonly faults: (
     request: ReadonlyArray<Json>,
     before: ReadonlyArray<Json>
@@ -22,15 +23,23 @@ export const hosts: ReadonlyArray<Host> = [
   {
     name: "anthropic",
     codec: anthropicMessages,
+    startsWithUser: true,
     make: make.anthropic,
     faults: rules.anthropicFaults
   },
-  { name: "chat", codec: openAiChat, make: make.chat, faults: rules.chatFaults },
+  {
+    name: "chat",
+    codec: openAiChat,
+    startsWithUser: false,
+    make: make.chat,
+    faults: rules.chatFaults
+  },
   {
     name: "responses",
     codec: openAiResponses,
+    startsWithUser: false,
     make: make.responses,
     faults: rules.responsesFaults
   },
-  { name: "ai-sdk", codec: aiSdk, make: make.sdk, faults: rules.sdkFaults }
+  { name: "ai-sdk", codec: aiSdk, startsWithUser: false, make: make.sdk, faults: rules.sdkFaults }
 ]

@@ -41,8 +41,9 @@ const partsOf = (history: ReadonlyArray<Message>): ReadonlyArray<Part> => {
     results: [] as Array<any>
   }
   parts.push(now)
-  for (const message of history) {
-    if (!known.has(message.role)) continue
+  for (const raw of history) {
+    if (!known.has(raw.role)) continue
+    const message = raw.role === "assistant" ? withoutOdd(raw) : raw
     if (message.role === "assistant")
       parts.push((now = { given: [], answer: message, results: [] }))
     else if (message.role === "toolResult") now.results.push(message)
@@ -51,11 +52,21 @@ const partsOf = (history: ReadonlyArray<Message>): ReadonlyArray<Part> => {
   return parts
 }
 
+/** Answers in logs hold blocks of their own host. */
+const withoutOdd = (message: Part["answer"] & {}): Part["answer"] & {} => {
+  if (typeof message.content === "string") return message
+  const content = message.content.filter((b) => /^(text|thinking|toolCall)$/.test(b.type))
+  return { ...message, content: content.length === 0 ? [{ type: "text", text: "-" }] : content }
+}
+
 const imageUrl = (block: Block): string => {
   const { data, mimeType } = block as { data: string; mimeType: string }
   return `data:${mimeType};base64,${data}`
 }
 const odd = (block: Block): boolean => (block.type as string) === "resource"
+
+const objectOf = (value: unknown): Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : { value }
 
 // Anthropic
 
@@ -86,7 +97,7 @@ const anthropicBlock = (block: Block, dice: Dice): Json => {
         type: "tool_use",
         id: block.id,
         name: block.name,
-        input: block.arguments ?? {},
+        input: objectOf(block.arguments),
         ...extra
       }
     default:
@@ -179,7 +190,7 @@ const chatPart = (block: Block): Json =>
 
 const chatContent = (message: Message, dice: Dice): unknown => {
   const blocks = blocksOf(message)
-  return blocks.every((b) => b.type === "text") && dice.once(2)
+  return blocks.length === 0 || (blocks.every((b) => b.type === "text") && dice.once(2))
     ? blocks.map((b) => (b as { text: string }).text).join("\n")
     : blocks.map(chatPart)
 }
@@ -261,8 +272,9 @@ export const responses = (history: ReadonlyArray<Message>, seed: number): Steps 
   const dice = new Dice(seed)
   const ids = dice.once(2)
   let n = 0
+  let sealed = 0
   const id = (prefix: string): Json => (ids ? { id: `${prefix}_${n++}` } : {})
-  return partsOf(history).map(({ given, answer, results }) => {
+  const steps = partsOf(history).map(({ given, answer, results }) => {
     const out: Array<Json> = []
     const kinds = new Map<string, string>()
     if (answer !== undefined) {
@@ -274,7 +286,7 @@ export const responses = (history: ReadonlyArray<Message>, seed: number): Steps 
             type: "reasoning",
             ...id("rs"),
             summary: block.thinking === "" ? [] : [{ type: "summary_text", text: block.thinking }],
-            encrypted_content: `sealed-${n}-${block.thinking.length}`
+            encrypted_content: `sealed-${sealed++}-${block.thinking.length}`
           })
         } else if (block.type === "text") {
           if (dice.once(7))
@@ -384,7 +396,18 @@ export const responses = (history: ReadonlyArray<Message>, seed: number): Steps 
       })
     return out
   })
+  // Answers in a row can't be told apart in this shape: they are one.
+  return steps.reduce<Array<Array<Json>>>((all, step) => {
+    const last = all.at(-1)
+    if (last !== undefined && isMade(last.at(-1)) && isMade(step[0])) last.push(...step)
+    else all.push(step)
+    return all
+  }, [])
 }
+
+const isMade = (item: Json | undefined): boolean =>
+  item !== undefined &&
+  (item.role === "assistant" || (item.role === undefined && !String(item.type).endsWith("_output")))
 
 // AI SDK
 
@@ -472,7 +495,7 @@ export const sdk = (history: ReadonlyArray<Message>, seed: number): Steps => {
             type: "tool-call",
             toolCallId: block.id,
             toolName: block.name,
-            input: block.arguments ?? {},
+            input: objectOf(block.arguments),
             ...bound(0)
           }
           if (!dice.once(5) || !results.some((r) => r.toolCallId === block.id)) return [call]

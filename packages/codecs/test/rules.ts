@@ -57,6 +57,7 @@ const anthropicBlockFault = (block: Json, inside = false): string | undefined =>
     case "web_search_tool_result":
     case "code_execution_tool_result":
     case "search_result":
+    case "tool_reference":
       return undefined
     default:
       return `a block of type ${String(block.type)}`
@@ -134,7 +135,7 @@ export const chatFaults = (messages: ReadonlyArray<Json>): ReadonlyArray<string>
     if (
       Array.isArray(content)
         ? content.length === 0
-        : content !== null && typeof content !== "string"
+        : content != null && typeof content !== "string"
     )
       faults.push(`content of ${role}`)
     if (role === "tool") {
@@ -142,8 +143,7 @@ export const chatFaults = (messages: ReadonlyArray<Json>): ReadonlyArray<string>
         faults.push(`a result of ${message.tool_call_id} without its call`)
     } else if (role === "assistant") {
       if (calls !== undefined && listOf(calls).length === 0) faults.push("an empty list of calls")
-      if (calls === undefined && (content === null || content === ""))
-        faults.push("an empty answer")
+      if (calls === undefined && (content == null || content === "")) faults.push("an empty answer")
       for (const call of listOf(calls)) {
         waiting.add(call.id)
         const text = call.type === "custom" ? call.custom.input : call.function.arguments
@@ -158,7 +158,7 @@ export const chatFaults = (messages: ReadonlyArray<Json>): ReadonlyArray<string>
       }
     } else if (role !== "user" && role !== "system" && role !== "developer")
       faults.push(`role ${role}`)
-    else if (content === null || content === "") faults.push("an empty message")
+    else if (content == null || content === "") faults.push("an empty message")
   }
   if (waiting.size > 0) faults.push(`no result of ${[...waiting]}`)
   return faults

@@ -12,6 +12,8 @@ export const brief = (value: unknown): string =>
   JSON.stringify(
     value,
     (_, inner: unknown) =>
-      typeof inner === "string" && inner.length > 60 ? inner.slice(0, 40) + "…" + inner.length : inner,
+      typeof inner === "string" && inner.length > 60
+        ? inner.slice(0, 40) + "…" + inner.length
+        : inner,
     1
   )

@@ -51,8 +51,8 @@ const countOf = (staged: ReadonlyArray<Staged>, view: View): number => {
     else if (edit.kind === "fold") others++
   }
   if (blocks.size === 0) return others
-  for (const { block, rank } of [...view.images, ...view.results])
-    if (rank === 1) blocks.delete(block)
+  for (const list of [view.images, view.results])
+    for (const { block, rank } of list) if (rank === 1) blocks.delete(block)
   return others + blocks.size
 }
 
@@ -86,6 +86,12 @@ export const batched = (options: { readonly size: number }): CommitRule => {
       : wait(`${edits} of ${size} edits are staged`)
   }
 }
+
+/**
+ * How much longer than so far a run of unknown length is taken to go on: by this share of its requests. Where
+ * lengths vary as widely as those of agents do, three runs of four that have come so far go on for that long.
+ */
+const SHARE_AHEAD = 1 / 3
 
 /** Options of `whenItPays`. */
 export interface WhenItPaysOptions {
@@ -142,13 +148,16 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
     }
     const read = prices.cacheRead
     const rewrite = Math.max(0, prices.cacheWrite - read)
-    const left =
-      expectedRequests === undefined ? Infinity : Math.max(0, expectedRequests - view.requests)
+    const ahead =
+      expectedRequests === undefined
+        ? view.requests * Number((globalThis as any).process?.env?.AHEAD ?? SHARE_AHEAD)
+        : Math.max(0, expectedRequests - view.requests)
     const sorted = staged.toSorted((a, b) => b.position - a.position)
-    let best: { readonly cut: number; readonly gain: number; readonly cost: number } | undefined
+    let best: { readonly cut: number; readonly net: number; readonly cost: number } | undefined
     let earned = 0
     let saved = 0
     let behind = 0
+    let tail: number | undefined
     let at = view.items.length - 1
     // Where a cache is read at marks alone and nobody sets one at the cut, all of the history is written anew.
     const whole = cache.kind === "marks" && !marks
@@ -163,12 +172,12 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
       earned += s.saved * read * s.age
       if (sorted[i + 1]?.position === s.position) continue
       const cost = Math.max(0, behind - saved) * rewrite
-      const gain = earned - cost
-      if (saved * read * left < cost) continue
-      if (!(saved > 0 && earned > 0 && gain >= 0)) continue
+      tail ??= cost
+      const net = saved * read * ahead - cost
+      if (!(saved > 0 && earned > 0 && earned >= (whole ? cost : tail) && net >= 0)) continue
       // An earlier cut that re-writes hardly more takes its edits along: a memo before a fold, say.
-      if (best === undefined || gain >= best.gain || cost <= 1.1 * best.cost) {
-        best = { cut: s.position, gain, cost }
+      if (best === undefined || net >= best.net || cost <= 1.1 * best.cost) {
+        best = { cut: s.position, net, cost }
       }
     }
     if (best === undefined) return wait("the re-write would cost more than it saves so far")

@@ -75,15 +75,12 @@ const build = (options: MemoryOptions, seed: ReadonlyArray<Saved> | undefined): 
   const scope = Scope.makeUnsafe()
   const memory = Effect.runSync(make(options, seed).pipe(Effect.provideService(Scope.Scope, scope)))
   const prepare: PlainMemory["prepare"] = (messages, { signal, ...rest } = {}) =>
-    Effect.runPromise(memory.prepare(messages, rest), signal === undefined ? undefined : { signal })
+    run(memory.prepare(messages, rest), signal)
   return {
     prepare,
     transformContext: async (messages, signal) => {
       try {
-        const { messages: out } = await Effect.runPromise(
-          memory.prepareAnyway(messages),
-          signal === undefined ? undefined : { signal }
-        )
+        const { messages: out } = await run(memory.prepareAnyway(messages), signal)
         return out as typeof messages
       } catch (error) {
         if (signal?.aborted !== true) tell(options, errorText(error))
@@ -91,10 +88,7 @@ const build = (options: MemoryOptions, seed: ReadonlyArray<Saved> | undefined): 
       }
     },
     recover: (error, messages, { signal, ...rest } = {}) =>
-      Effect.runPromise(
-        memory.recover(error, messages, rest),
-        signal === undefined ? undefined : { signal }
-      ),
+      run(memory.recover(error, messages, rest), signal),
     steps: {
       begin: (step) => void Effect.runFork(memory.steps.begin(step)),
       finish: (step) => void Effect.runFork(memory.steps.finish(step))
@@ -112,6 +106,12 @@ const build = (options: MemoryOptions, seed: ReadonlyArray<Saved> | undefined): 
     close: () => Effect.runPromise(Scope.close(scope, Exit.void))
   }
 }
+
+/** Runs until the signal: one that was given before starts nothing. */
+const run = <A, E>(effect: Effect.Effect<A, E>, signal: AbortSignal | undefined): Promise<A> =>
+  signal === undefined
+    ? Effect.runPromise(effect)
+    : Effect.runPromise(signal.aborted ? Effect.interrupt : effect, { signal })
 
 const tell = (options: MemoryOptions, error: string): void => {
   try {

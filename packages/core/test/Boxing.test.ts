@@ -30,16 +30,32 @@ const memoryOf = (pipeline: ReadonlyArray<Strategy>, onEvent?: (event: VarveEven
   })
 
 const mutating = (view: View): never => {
-  for (const list of [view.messages, view.items, view.images, view.results]) (list as Array<unknown>).length = 0
+  for (const list of [view.messages, view.items, view.images, view.results])
+    (list as Array<unknown>).length = 0
   ;(view.usage as { tokens: number }).tokens = 0
   throw new Error("after it broke all that it was given")
 }
 
 /** What a strategy can do wrong, with what the report says of it. */
 const bad: Record<string, readonly [(view: View) => unknown, RegExp]> = {
-  throws: [() => { throw new TypeError("it broke") }, /^TypeError: it broke$/],
-  "throws no error": [() => { throw { no: "error" } }, /an object with no/],
-  "throws a long text": [() => { throw new Error("x".repeat(5000)) }, /^Error: x{293}…$/],
+  throws: [
+    () => {
+      throw new TypeError("it broke")
+    },
+    /^TypeError: it broke$/
+  ],
+  "throws no error": [
+    () => {
+      throw { no: "error" }
+    },
+    /an object with no/
+  ],
+  "throws a long text": [
+    () => {
+      throw new Error("x".repeat(5000))
+    },
+    /^Error: x{293}…$/
+  ],
   rejects: [() => Promise.reject(new Error("later")), /^Error: later$/],
   fails: [() => Effect.fail(new Error("typed")), /^Error: typed$/],
   dies: [() => Effect.die(new Error("a defect")), /^Error: a defect$/],
@@ -69,9 +85,16 @@ describe("a strategy that", () => {
         expect(own).toMatchObject({ name: "bad", proposed: 0, accepted: 0, saved: 0 })
         expect(own!.error).toMatch(says)
         expect(other!.error).toBeUndefined()
-        expect(events).toContainEqual({ type: "strategy-failed", strategy: "bad", error: own!.error })
+        expect(events).toContainEqual({
+          type: "strategy-failed",
+          strategy: "bad",
+          error: own!.error
+        })
         const all = yield* memory.explain()
-        assert.deepStrictEqual(all.map((e) => e.strategy), ["good", "good"])
+        assert.deepStrictEqual(
+          all.map((e) => e.strategy),
+          ["good", "good"]
+        )
       })
     )
   }
@@ -82,7 +105,13 @@ describe("a strategy that", () => {
   ] as const) {
     effectIt.effect(`${what} holds a request no longer than the limit`, () =>
       Effect.gen(function* () {
-        const memory = yield* memoryOf([make("slow", Effect.succeed(() => hanging)), good])
+        const memory = yield* memoryOf([
+          make(
+            "slow",
+            Effect.succeed(() => hanging)
+          ),
+          good
+        ])
         const fiber = yield* Effect.forkChild(memory.prepare(history))
         yield* TestClock.adjust(LIMIT - 1)
         assert.isUndefined(fiber.pollUnsafe())
@@ -97,8 +126,16 @@ describe("a strategy that", () => {
   effectIt.effect("is given up on is told so, and what it holds is let go", () =>
     Effect.gen(function* () {
       let released = false
-      const slow = Effect.ensuring(Effect.never, Effect.sync(() => void (released = true)))
-      const memory = yield* memoryOf([make("slow", Effect.succeed(() => slow))])
+      const slow = Effect.ensuring(
+        Effect.never,
+        Effect.sync(() => void (released = true))
+      )
+      const memory = yield* memoryOf([
+        make(
+          "slow",
+          Effect.succeed(() => slow)
+        )
+      ])
       const fiber = yield* Effect.forkChild(memory.prepare(history))
       yield* TestClock.adjust(LIMIT)
       yield* Fiber.join(fiber)
@@ -166,21 +203,23 @@ describe("a strategy that failed three times in a row", () => {
     })
   )
 
-  effectIt.effect("over five hundred requests is asked a handful of times, and never for good left alone", () =>
-    Effect.gen(function* () {
-      const s = yield* scene
-      let calls = 0
-      for (let i = 0; i < 500; i++) {
-        calls += (yield* s.ask)[0]
-        yield* TestClock.adjust(10_000)
-      }
-      // Three, then tries after 1, 2, 4, 8 minutes and every 10 of the 83.
-      assert.isAtLeast(calls, 3 + 10)
-      assert.isAtMost(calls, 3 + 12)
-      s.mend()
-      yield* TestClock.adjust(600_000)
-      assert.deepStrictEqual(yield* s.ask, [1, undefined])
-    })
+  effectIt.effect(
+    "over five hundred requests is asked a handful of times, and never for good left alone",
+    () =>
+      Effect.gen(function* () {
+        const s = yield* scene
+        let calls = 0
+        for (let i = 0; i < 500; i++) {
+          calls += (yield* s.ask)[0]
+          yield* TestClock.adjust(10_000)
+        }
+        // Three, then tries after 1, 2, 4, 8 minutes and every 10 of the 83.
+        assert.isAtLeast(calls, 3 + 10)
+        assert.isAtMost(calls, 3 + 12)
+        s.mend()
+        yield* TestClock.adjust(600_000)
+        assert.deepStrictEqual(yield* s.ask, [1, undefined])
+      })
   )
 
   effectIt.effect("never in a row stays in use", () =>

@@ -29,12 +29,17 @@ describe("the limit of tokens", () => {
     expect(tokens({}, { contextWindow: 8192, reserveOutput: 8192 })).toBe(1)
     expect(tokens({ reserveOutput: 1_000_000 })).toBe(1)
     fc.assert(
-      fc.property(fc.nat(), fc.nat(), fc.option(fc.nat(), { nil: undefined }), (window, reserve, own) => {
-        const budget = own === undefined ? {} : { reserveOutput: own }
-        const limit = tokens(budget, { contextWindow: window, reserveOutput: reserve })
-        expect(limit).toBeGreaterThanOrEqual(1)
-        if (window > 0) expect(limit).toBeLessThanOrEqual(Math.max(1, window))
-      })
+      fc.property(
+        fc.nat(),
+        fc.nat(),
+        fc.option(fc.nat(), { nil: undefined }),
+        (window, reserve, own) => {
+          const budget = own === undefined ? {} : { reserveOutput: own }
+          const limit = tokens(budget, { contextWindow: window, reserveOutput: reserve })
+          expect(limit).toBeGreaterThanOrEqual(1)
+          if (window > 0) expect(limit).toBeLessThanOrEqual(Math.max(1, window))
+        }
+      )
     )
   })
 
@@ -46,7 +51,12 @@ describe("the limit of tokens", () => {
 
 describe("the other limits", () => {
   it("are each the smaller of the budget's and the provider's, and none where neither says one", () => {
-    const limits = { images: 100, bytesPerImage: 5_000_000, requestBytes: 32_000_000, maxEdge: 8000 }
+    const limits = {
+      images: 100,
+      bytesPerImage: 5_000_000,
+      requestBytes: 32_000_000,
+      maxEdge: 8000
+    }
     const profile = { ...defaultProfile, limits: { ...limits, imagesPerMessage: 20, maxPixels: 9 } }
     expect(resolveLimits({ images: 50, maxEdge: 9000, imageBytes: 7 }, profile)).toMatchObject({
       images: 50,

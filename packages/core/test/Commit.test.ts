@@ -27,23 +27,23 @@ const staged = (position: number, saved: number, parts: Partial<Staged> = {}): S
 /** A view of so many items of one message and so many tokens each. */
 const viewOf = (items: number, tokens: number, cacheCold = false) => ({
   ...handView({
-    items: Array.from(
-      { length: items },
-      (_, i): ItemRef => ({
-        id: `g${i}`,
-        kind: "group",
-        members: [`m${i}`],
-        messages: [],
-        first: i,
-        tokens,
-        closed: true
-      })
-    )
+    items: Array.from({ length: items }, (_, i): ItemRef => ({
+      id: `g${i}`,
+      kind: "group",
+      members: [`m${i}`],
+      messages: [],
+      first: i,
+      tokens,
+      closed: true
+    }))
   }),
   cacheCold
 })
 // Reads at a tenth, writes at the price of the input.
-const profile = { ...defaultProfile, prices: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1 } }
+const profile = {
+  ...defaultProfile,
+  prices: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1 }
+}
 const memo = (position: number, firstMemo: boolean) =>
   staged(position, -50, { edit: Edit.memo("k", "text", { cap: 99 }), firstMemo })
 
@@ -85,8 +85,11 @@ describe("Commit.batched", () => {
 
 describe("Commit.whenItPays", () => {
   const rule = Commit.whenItPays()
-  const cut = (all: ReadonlyArray<Staged>, view = viewOf(10, 100), p: typeof defaultProfile = profile) =>
-    rule(all, view, p).cut
+  const cut = (
+    all: ReadonlyArray<Staged>,
+    view = viewOf(10, 100),
+    p: typeof defaultProfile = profile
+  ) => rule(all, view, p).cut
 
   it("waits until what was paid for waiting reaches what the re-write costs", () => {
     // At 4 stand 600 tokens, 60 of which would go: (600 - 60) x 0.9 = 486 against 60 x 0.1 = 6 a request.
@@ -118,7 +121,8 @@ describe("Commit.whenItPays", () => {
 
   it("with a known length of the run, makes no edit that the requests to come can't pay back", () => {
     const of = (expectedRequests: number, age = 100) =>
-      Commit.whenItPays({ expectedRequests })([staged(4, 60, { age })], viewOf(10, 100), profile).cut
+      Commit.whenItPays({ expectedRequests })([staged(4, 60, { age })], viewOf(10, 100), profile)
+        .cut
     // One request was made: 81 more bring in 81 x 6, as much as the re-write costs.
     expect([of(0), of(81), of(82), of(5000)]).toEqual([null, null, 4, 4])
     expect(of(5000, 80)).toBeNull()

@@ -78,7 +78,11 @@ describe("a memory's options", () => {
     [
       "a counter that is none",
       { counter: {} },
-      { path: "counter", given: "an object with no keys", allowed: "a counter, as in tiktokenCounter()" }
+      {
+        path: "counter",
+        given: "an object with no keys",
+        allowed: "a counter, as in tiktokenCounter()"
+      }
     ],
     [
       "a counter that is a text",
@@ -109,10 +113,26 @@ describe("a memory's options", () => {
         allowed: 'a store, as in fileStore("./memory")'
       }
     ],
-    ["a blank agent", { agent: " " }, { path: "agent", given: '" "', allowed: expect.any(String) as string }],
-    ["a session that is a number", { session: 7 }, { path: "session", given: "7", allowed: "string" }],
-    ["no function", { onEvent: [] }, { path: "onEvent", given: "a list of 0", allowed: "a function" }],
-    ["no function", { overhead: {} }, { path: "overhead", given: "an object with no keys", allowed: "a function" }],
+    [
+      "a blank agent",
+      { agent: " " },
+      { path: "agent", given: '" "', allowed: expect.any(String) as string }
+    ],
+    [
+      "a session that is a number",
+      { session: 7 },
+      { path: "session", given: "7", allowed: "string" }
+    ],
+    [
+      "no function",
+      { onEvent: [] },
+      { path: "onEvent", given: "a list of 0", allowed: "a function" }
+    ],
+    [
+      "no function",
+      { overhead: {} },
+      { path: "overhead", given: "an object with no keys", allowed: "a function" }
+    ],
     [
       "half a group",
       { protectLast: 1.5 },
@@ -161,7 +181,11 @@ describe("a memory's options", () => {
         session: "",
         nonsense: true
       } as never)
-    expect(issuesOf(make).map((i) => i.path).toSorted()).toEqual([
+    expect(
+      issuesOf(make)
+        .map((i) => i.path)
+        .toSorted()
+    ).toEqual([
       "budget.images",
       "budget.tokens",
       "commit",
@@ -182,7 +206,9 @@ describe("a memory's options", () => {
 
   it("may each be left out", () => {
     expect(memory({})).toEqual([])
-    expect(memory({ pipeline: [], budget: undefined, store: undefined, counter: undefined })).toEqual([])
+    expect(
+      memory({ pipeline: [], budget: undefined, store: undefined, counter: undefined })
+    ).toEqual([])
   })
 
   it("fail an Effect with the same error", async () => {
@@ -223,7 +249,11 @@ describe("what a memory is made of", () => {
     ["stepMemory", () => stepMemory({ recentTokens: 0 }), "stepMemory.recentTokens"],
     ["stepMemory", () => stepMemory({ timeout: 0 }), "stepMemory.timeout"],
     ["conversationSummary", () => conversationSummary({ soft: 0 }), "conversationSummary.soft"],
-    ["conversationSummary", () => conversationSummary({ targetTokens: 0 }), "conversationSummary.targetTokens"],
+    [
+      "conversationSummary",
+      () => conversationSummary({ targetTokens: 0 }),
+      "conversationSummary.targetTokens"
+    ],
     ["fileStore", () => fileStore(""), "fileStore"]
   ])("checks its own options when it is made: %s", (_, make, path) => {
     expect(issuesOf(make)[0]?.path).toMatch(path)

@@ -49,7 +49,10 @@ describe("an edit", () => {
   it("has a reason, and stands by itself unless its proposal is atomic", () => {
     const edit = Edit.replace("m/0", "card")
     expect(Edit.proposal("why", [edit])).toEqual({ edits: [edit], reason: "why" })
-    expect(Edit.proposal("why", [edit], { atomic: false })).toEqual({ edits: [edit], reason: "why" })
+    expect(Edit.proposal("why", [edit], { atomic: false })).toEqual({
+      edits: [edit],
+      reason: "why"
+    })
     expect(Edit.proposal("why", [edit], { atomic: true }).atomic).toBe(true)
   })
 

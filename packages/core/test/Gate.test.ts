@@ -149,7 +149,13 @@ describe("a replacement", () => {
     const g = gate()
     const at = g.block(3, "2")
     const why = "a call may only be replaced by one with the same id and name"
-    for (const to of [[], [text("x")], [call("b", "read")], [call("a", "write")], [call("a", "read"), text("x")]])
+    for (const to of [
+      [],
+      [text("x")],
+      [call("b", "read")],
+      [call("a", "write")],
+      [call("a", "read"), text("x")]
+    ])
       expect(g.why(Edit.replace(at, to))).toBe(why)
     expect(g.why(Edit.replace(at, [call("a", "read", { path: "…" })]))).toBeUndefined()
   })
@@ -361,7 +367,10 @@ describe("a proposal", () => {
 
   it.each<readonly [string, () => unknown]>([
     ["an edit that throws", () => [trap]],
-    ["a block that throws", () => [{ kind: "replace", block: gate().block(4), rank: 2, to: [trap] }]],
+    [
+      "a block that throws",
+      () => [{ kind: "replace", block: gate().block(4), rank: 2, to: [trap] }]
+    ],
     ["items that throw", () => [{ kind: "fold", id: "f", items: [trap], text: null, basis: "x" }]],
     ["a list of edits that throws", () => [{ edits: trap, reason: "r" }]],
     ["a list that was revoked", () => revoked],

@@ -73,9 +73,9 @@ describe("the ledger", () => {
 
 describe("the journal", () => {
   const edits = fc.oneof(
-    fc.tuple(fc.nat(5), fc.constantFrom(1 as const, 2 as const)).map(([b, rank]) =>
-      Edit.replace(`m${b}/0`, "x", rank)
-    ),
+    fc
+      .tuple(fc.nat(5), fc.constantFrom(1 as const, 2 as const))
+      .map(([b, rank]) => Edit.replace(`m${b}/0`, "x", rank)),
     fc.nat(5).map((g) => Edit.fold([`g${g}`], g % 2 === 0 ? null : "text", "m1", { n: g })),
     fc.nat(2).map((k) => Edit.memo(`k${k}`, "text", { cap: 50 }))
   )
@@ -103,7 +103,12 @@ describe("the journal", () => {
           else if (a.act === "pin") ledger.pins.add(`p${a.n}`)
           else if (a.act === "begin")
             steps.begin({ id: `s${a.n}`, step: a.n * 2, goal: "go", tool: "click", args: { a: 1 } })
-          else steps.finish({ id: `s${a.n}`, outcome: a.n % 2 === 0 ? "success" : "failed", note: "n" })
+          else
+            steps.finish({
+              id: `s${a.n}`,
+              outcome: a.n % 2 === 0 ? "success" : "failed",
+              note: "n"
+            })
         }
         const calibration = startCalibration(defaultProfile)
         const limits = { tokens: 1000, images: 3 }
@@ -168,14 +173,24 @@ describe("the journal", () => {
   })
 
   it("takes a commit or a drop of what isn't there", () => {
-    const { ledger } = restore("k", [{ t: "commit", seqs: [4] }, { t: "drop", seqs: [5] }], new StepLog())
+    const { ledger } = restore(
+      "k",
+      [
+        { t: "commit", seqs: [4] },
+        { t: "drop", seqs: [5] }
+      ],
+      new StepLog()
+    )
     expect(ledger.records).toEqual([])
   })
 
   it("takes the last word on pins", () => {
-    const lines = ["pin", "pin", "unpin", "pin", "unpin"].map((t, i) => ({ t, id: i < 3 ? "a" : "b" }))
-    expect([...restore("k", [...lines, { t: "pin", id: "c" }], new StepLog()).ledger.pins]).toEqual([
-      "c"
-    ])
+    const lines = ["pin", "pin", "unpin", "pin", "unpin"].map((t, i) => ({
+      t,
+      id: i < 3 ? "a" : "b"
+    }))
+    expect([...restore("k", [...lines, { t: "pin", id: "c" }], new StepLog()).ledger.pins]).toEqual(
+      ["c"]
+    )
   })
 })

@@ -29,13 +29,16 @@ const talk = [
 ]
 
 describe("a plain function from messages to messages", () => {
-  it.each([0, 1, 2, 5, 6, 7, 8, 9, 10])("that keeps the newest %i keeps exactly these", async (n) => {
-    const { messages } = await lifted(talk, (all) => (n === 0 ? [] : all.slice(-n)))
-    // System text, the task and the newest user message stay whatever it says.
-    const kept = talk.filter((_, i) => i < 2 || i === 8 || i >= 9 - n)
-    expect(messages).toEqual(kept)
-    for (const m of messages) expect(talk).toContain(m)
-  })
+  it.each([0, 1, 2, 5, 6, 7, 8, 9, 10])(
+    "that keeps the newest %i keeps exactly these",
+    async (n) => {
+      const { messages } = await lifted(talk, (all) => (n === 0 ? [] : all.slice(-n)))
+      // System text, the task and the newest user message stay whatever it says.
+      const kept = talk.filter((_, i) => i < 2 || i === 8 || i >= 9 - n)
+      expect(messages).toEqual(kept)
+      for (const m of messages) expect(talk).toContain(m)
+    }
+  )
 
   it("may drop from the middle, and the rest stays in its order", async () => {
     const { messages, own } = await lifted(talk, (all) => all.filter((_, i) => i % 2 === 0))
@@ -69,7 +72,14 @@ describe("a plain function from messages to messages", () => {
     const history = [...session(4, { images: 0 }), user("newest")]
     const { messages } = await lifted(history, (all) => all.filter((m) => m.role !== "toolResult"))
     expect(messages).toBe(history)
-    const half = [task, assistant("a", "b"), result("a"), result("b"), assistant("well then"), user("x")]
+    const half = [
+      task,
+      assistant("a", "b"),
+      result("a"),
+      result("b"),
+      assistant("well then"),
+      user("x")
+    ]
     const { messages: same } = await lifted(half, (all) => all.filter((m) => m !== half[3]))
     expect(same).toBe(half)
   })
@@ -88,7 +98,12 @@ describe("a plain function from messages to messages", () => {
   })
 
   it.each<readonly [string, () => unknown]>([
-    ["throws", () => { throw new Error("no") }],
+    [
+      "throws",
+      () => {
+        throw new Error("no")
+      }
+    ],
     ["rejects", () => Promise.reject(new Error("no"))],
     ["gives nothing", () => undefined],
     ["gives a text", () => "all of it"],

@@ -107,7 +107,7 @@ describe("a process that is killed", () => {
       let [done, sessions] = [0, 0]
       const session = async (): Promise<void> => {
         const directory = join(base, `session-${sessions++}`)
-        for (let length = 0; length < LENGTH && done < RUNS; ) {
+        for (let length = 0; length < LENGTH && done < RUNS;) {
           done++
           const requests = 1 + random(Math.min(MOST, LENGTH - length))
           const acks = await killed(directory, length + 1, requests)
@@ -147,7 +147,8 @@ describe("a process that is killed", () => {
     for (const size of sizes) {
       const end = wholeLines(bytes, size)
       const lines = bytes.subarray(0, end).toString().trim().split("\n")
-      const kept = end === 0 ? [] : lines.flatMap((line) => JSON.parse(line) as Array<{ t: string }>)
+      const kept =
+        end === 0 ? [] : lines.flatMap((line) => JSON.parse(line) as Array<{ t: string }>)
       const numberOf = (type: string): number => kept.filter(({ t }) => t === type).length
       const { next, restored, ...counts } = await found(directory, size)
       expect(counts).toEqual({ edits: numberOf("edit"), steps: numberOf("begin") })

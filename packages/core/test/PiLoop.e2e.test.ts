@@ -121,7 +121,10 @@ const allTextOf = (messages: ReadonlyArray<Message>): string => messages.map(tex
 const tokensOf = (messages: ReadonlyArray<Message>): number => counter.request({ messages }).tokens
 
 /** The run went to its end, and every request was one that a provider takes. */
-const expectWhole = ({ agent, requests, history }: Awaited<ReturnType<typeof run>>, turns = STEPS) => {
+const expectWhole = (
+  { agent, requests, history }: Awaited<ReturnType<typeof run>>,
+  turns = STEPS
+) => {
   expect(agent.state.errorMessage).toBeUndefined()
   expect(history.at(-1)).toMatchObject({ role: "assistant", stopReason: "stop" })
   expect(history.length).toBe(2 * turns + 2)
@@ -198,7 +201,10 @@ describe("core in pi's own loop", () => {
     ]
     const options = { strategyTimeout: 5 }
     const alone = memory({ ...options, pipeline: [stepMemory(), hardLimit()] })
-    const beside = memory({ ...options, pipeline: [hostile.slice(0, -2), stepMemory(), hardLimit()] })
+    const beside = memory({
+      ...options,
+      pipeline: [hostile.slice(0, -2), stepMemory(), hardLimit()]
+    })
     const quiet = await run(alone.memory, undefined, 12)
     const done = await run(beside.memory, undefined, 12)
     expectWhole(done, 12)
@@ -217,7 +223,8 @@ describe("core in pi's own loop", () => {
     const greedy = memory({ ...options, pipeline: [hostile.slice(-2), hardLimit()] })
     const less = await run(greedy.memory, undefined, 12)
     expectWhole(less, 12)
-    for (const request of less.requests) expect(textOf(request[0]!)).toBe("Click through the wizard.")
+    for (const request of less.requests)
+      expect(textOf(request[0]!)).toBe("Click through the wizard.")
     for (const m of [alone, beside, greedy]) await m.memory.close()
   })
 
@@ -254,7 +261,10 @@ describe("core in pi's own loop", () => {
     expectWhole(done, 3)
     expect(done.requests.at(-1)).toEqual(done.history.slice(0, -1))
     expect(events).toEqual(
-      done.requests.map(() => ({ type: "failed", error: expect.stringContaining("the disk is gone") }))
+      done.requests.map(() => ({
+        type: "failed",
+        error: expect.stringContaining("the disk is gone")
+      }))
     )
   })
 

@@ -73,7 +73,10 @@ describe("a pipeline", () => {
         const [first] = view.results
         return first === undefined ? [] : [Edit.replace(first.block, "[dropped]")]
       })
-    const memory = createMemory({ pipeline: ["a", "b", "c"].map(dropFirst), commit: Commit.immediate })
+    const memory = createMemory({
+      pipeline: ["a", "b", "c"].map(dropFirst),
+      commit: Commit.immediate
+    })
     const { messages, report } = await memory.prepare(session(5))
     expect(seen).toEqual([5, 4, 3])
     expect(JSON.stringify(messages).split("[dropped]").length - 1).toBe(3)
@@ -85,7 +88,13 @@ describe("a pipeline", () => {
     const inner = Pipeline.pipeline(
       "both",
       strategy("one", (view) => [Edit.replace(view.results[0]!.block, "[one]")]),
-      [false, strategy("two", (view) => (views.push(view), [Edit.replace(view.results[0]!.block, "[two]")]))]
+      [
+        false,
+        strategy(
+          "two",
+          (view) => (views.push(view), [Edit.replace(view.results[0]!.block, "[two]")])
+        )
+      ]
     )
     const memory = createMemory({ pipeline: [inner, none("last")], commit: Commit.immediate })
     const { messages, report } = await memory.prepare(session(5))
@@ -120,9 +129,12 @@ describe("a strategy", () => {
 
   it.each(["", " ", 3, undefined])("needs a name: %j is none", (name) => {
     expect(() => strategy(name as never, () => [])).toThrow(ConfigError)
-    expect(() => make(name as never, Effect.succeed(() => Effect.succeed([])))).toThrow(
-      "strategy.name"
-    )
+    expect(() =>
+      make(
+        name as never,
+        Effect.succeed(() => Effect.succeed([]))
+      )
+    ).toThrow("strategy.name")
   })
 
   it("needs a function", () => {

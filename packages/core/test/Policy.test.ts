@@ -46,7 +46,9 @@ describe("in order", () => {
   effectIt.effect("each sees the view as those before it left it", () =>
     Effect.gen(function* () {
       const seen: Array<number> = []
-      const out = yield* once(Policy.inOrder("all", clip("a", seen), clip("b", seen), clip("c", seen)))
+      const out = yield* once(
+        Policy.inOrder("all", clip("a", seen), clip("b", seen), clip("c", seen))
+      )
       assert.deepStrictEqual(out, { made: ["[a]", "[b]", "[c]"], error: undefined, name: "all" })
       assert.deepStrictEqual(seen, [6, 5, 4])
     })
@@ -104,12 +106,17 @@ describe("fallback", () => {
     ["dies", Effect.die(new Error("no"))]
   ]
   for (const [what, effect] of failing) {
-    effectIt.effect(`where the first ${what}, the next takes its place and nothing is reported`, () =>
-      Effect.gen(function* () {
-        const first = make("first", Effect.succeed(() => effect))
-        const out = yield* once(Policy.fallback(first, broken, clip("third"), clip("fourth")))
-        assert.deepStrictEqual(out, { made: ["[third]"], error: undefined, name: "first" })
-      })
+    effectIt.effect(
+      `where the first ${what}, the next takes its place and nothing is reported`,
+      () =>
+        Effect.gen(function* () {
+          const first = make(
+            "first",
+            Effect.succeed(() => effect)
+          )
+          const out = yield* once(Policy.fallback(first, broken, clip("third"), clip("fourth")))
+          assert.deepStrictEqual(out, { made: ["[third]"], error: undefined, name: "first" })
+        })
     )
   }
 
@@ -135,7 +142,15 @@ describe("timeout", () => {
   effectIt.effect("fails a strategy that takes longer, and lets one that doesn't", () =>
     Effect.gen(function* () {
       const slow = (ms: number) =>
-        Policy.timeout(strategy("slow", (view) => Effect.delay(Effect.sync(() => [Edit.replace(view.results[0]!.block, "[slow]")]), ms)), 100)
+        Policy.timeout(
+          strategy("slow", (view) =>
+            Effect.delay(
+              Effect.sync(() => [Edit.replace(view.results[0]!.block, "[slow]")]),
+              ms
+            )
+          ),
+          100
+        )
       const late = yield* Effect.forkChild(once(slow(101)))
       const inTime = yield* Effect.forkChild(once(slow(99)))
       yield* TestClock.adjust(200)
@@ -148,7 +163,10 @@ describe("timeout", () => {
 
   effectIt.effect("with a fallback gives the next one's answer", () =>
     Effect.gen(function* () {
-      const hanging = make("hanging", Effect.succeed(() => Effect.never))
+      const hanging = make(
+        "hanging",
+        Effect.succeed(() => Effect.never)
+      )
       const fiber = yield* Effect.forkChild(
         once(Policy.fallback(Policy.timeout(hanging, 100), clip("quick")))
       )
@@ -267,22 +285,27 @@ describe("in the background", () => {
       const trimmed = [history[0]!, ...history.slice(3), ...session(7).slice(11)]
       const { made, own } = yield* s.ask(trimmed)
       assert.strictEqual(made, 1)
-      assert.deepStrictEqual(own.refused.map((r) => r.why), ["no such block"])
+      assert.deepStrictEqual(
+        own.refused.map((r) => r.why),
+        ["no such block"]
+      )
     })
   )
 
-  effectIt.effect("messages that came meanwhile stay behind what was made of those before them", () =>
-    Effect.gen(function* () {
-      const s = yield* scene
-      yield* s.ask(session(3))
-      yield* s.ask([...session(5), user("arrived meanwhile")])
-      yield* s.release(0)
-      yield* s.memory.flush
-      const history = [...session(5), user("arrived meanwhile"), ...session(6).slice(11)]
-      const { messages } = yield* s.memory.prepare(history)
-      assert.strictEqual(messages.length, history.length)
-      assert.deepStrictEqual(messages.slice(5), history.slice(5))
-    })
+  effectIt.effect(
+    "messages that came meanwhile stay behind what was made of those before them",
+    () =>
+      Effect.gen(function* () {
+        const s = yield* scene
+        yield* s.ask(session(3))
+        yield* s.ask([...session(5), user("arrived meanwhile")])
+        yield* s.release(0)
+        yield* s.memory.flush
+        const history = [...session(5), user("arrived meanwhile"), ...session(6).slice(11)]
+        const { messages } = yield* s.memory.prepare(history)
+        assert.strictEqual(messages.length, history.length)
+        assert.deepStrictEqual(messages.slice(5), history.slice(5))
+      })
   )
 
   effectIt.effect("flush waits for it", () =>
@@ -325,28 +348,32 @@ describe("in the background", () => {
     })
   )
 
-  effectIt.effect("what hangs ends with its memory, which waits no longer than for a strategy", () =>
-    Effect.gen(function* () {
-      let ended = false
-      const endless = make(
-        "endless",
-        Effect.succeed(() => Effect.onInterrupt(Effect.never, () => Effect.sync(() => void (ended = true))))
-      )
-      const fiber = yield* Effect.forkChild(
-        Effect.scoped(
-          Effect.gen(function* () {
-            const memory = yield* memoryOf(Policy.background(endless))
-            yield* memory.prepare(session(2))
-            yield* Effect.yieldNow
-          })
+  effectIt.effect(
+    "what hangs ends with its memory, which waits no longer than for a strategy",
+    () =>
+      Effect.gen(function* () {
+        let ended = false
+        const endless = make(
+          "endless",
+          Effect.succeed(() =>
+            Effect.onInterrupt(Effect.never, () => Effect.sync(() => void (ended = true)))
+          )
         )
-      )
-      yield* TestClock.adjust(89_999)
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* TestClock.adjust(1)
-      yield* Fiber.join(fiber)
-      assert.isTrue(ended)
-    })
+        const fiber = yield* Effect.forkChild(
+          Effect.scoped(
+            Effect.gen(function* () {
+              const memory = yield* memoryOf(Policy.background(endless))
+              yield* memory.prepare(session(2))
+              yield* Effect.yieldNow
+            })
+          )
+        )
+        yield* TestClock.adjust(89_999)
+        assert.isUndefined(fiber.pollUnsafe())
+        yield* TestClock.adjust(1)
+        yield* Fiber.join(fiber)
+        assert.isTrue(ended)
+      })
   )
 })
 

@@ -87,7 +87,14 @@ describe("hard-protected", () => {
 
 describe("softly protected", () => {
   it("is the newest user message alone", () => {
-    const p = of([task, ...step(1), user("older"), ...step(2), user("newer"), assistant("so be it")])
+    const p = of([
+      task,
+      ...step(1),
+      user("older"),
+      ...step(2),
+      user("newer"),
+      assistant("so be it")
+    ])
     expect(p.message(3)).toBe("none")
     expect(p.message(6)).toBe("soft: the newest user message")
   })
@@ -127,7 +134,9 @@ describe("softly protected", () => {
   it.each([0, 1, 2, 3, 10, 11, 12])("are the last %i groups, exactly", (n) => {
     const history = [task, ...session(10, { images: 0 }).slice(1), assistant("the end")]
     const p = of(history, { protectLast: n })
-    const recent = p.view.items.map((i) => p.view.protection(i.id)?.reason === "one of the last groups")
+    const recent = p.view.items.map(
+      (i) => p.view.protection(i.id)?.reason === "one of the last groups"
+    )
     // Twelve groups, the task the first: it is protected for another reason.
     expect(recent).toEqual(Array.from({ length: 12 }, (_, i) => i > 0 && i >= 12 - n))
   })

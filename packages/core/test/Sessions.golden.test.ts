@@ -63,7 +63,8 @@ const callsOf = (message: Message): ReadonlyArray<Block & { type: "toolCall" }> 
 
 /** What a host does as it goes: each call is a step, and its result is the outcome. */
 const tell = ({ steps }: PlainMemory, message: Message): void => {
-  for (const { id, name } of callsOf(message)) steps.begin({ id, callId: id, tool: name, goal: name })
+  for (const { id, name } of callsOf(message))
+    steps.begin({ id, callId: id, tool: name, goal: name })
   if (message.role !== "toolResult") return
   const { toolCallId: id, isError } = message
   steps.finish({ id, callId: id, outcome: isError ? "failed" : "success" })

@@ -48,7 +48,12 @@ describe("a message's id", () => {
       result("c1", "a", { ...base, isError: true }),
       user([text("a"), image(10, 10)], base),
       user([text("a"), image(10, 10, 1)], base)
-    ].map((m) => transcriptOf([assistant("c1", "c2"), m]).groups.at(-1)!.entries.at(-1)!.id)
+    ].map(
+      (m) =>
+        transcriptOf([assistant("c1", "c2"), m])
+          .groups.at(-1)!
+          .entries.at(-1)!.id
+    )
     expect(new Set(seen).size).toBe(seen.length)
   })
 
@@ -149,7 +154,12 @@ describe("a group", () => {
       ["b", "c", "a"]
     ]
     for (const order of orders) {
-      const t = transcriptOf([task, assistant("a", "b", "c"), ...order.map((id) => result(id)), task])
+      const t = transcriptOf([
+        task,
+        assistant("a", "b", "c"),
+        ...order.map((id) => result(id)),
+        task
+      ])
       expect(t.groups.map((g) => g.entries.length)).toEqual([1, 4, 1])
       expect(t.repairs).toEqual([])
     }
@@ -158,16 +168,18 @@ describe("a group", () => {
   it("holds what stands between a call and its result", () => {
     const approval = user("approved")
     const note = odd({ role: "approval", id: "x", answer: "yes" })
-    expect(groups([task, assistant("a", "b"), approval, result("a"), note, result("b"), task])).toEqual([
-      [0],
-      [1, 2, 3, 4, 5],
-      [6]
-    ])
+    expect(
+      groups([task, assistant("a", "b"), approval, result("a"), note, result("b"), task])
+    ).toEqual([[0], [1, 2, 3, 4, 5], [6]])
   })
 
   it("does not reach over the next assistant message, nor further than sixteen messages", () => {
     expect(groups([assistant("a"), assistant("on we go"), result("a")])).toEqual([[0, -1], [1], []])
-    const far = (n: number) => [assistant("a"), ...Array.from({ length: n }, () => user("hm")), result("a")]
+    const far = (n: number) => [
+      assistant("a"),
+      ...Array.from({ length: n }, () => user("hm")),
+      result("a")
+    ]
     expect(groups(far(15))).toEqual([Array.from({ length: 17 }, (_, i) => i)])
     expect(groups(far(16))[0]).toEqual([0, -1])
   })
@@ -280,7 +292,12 @@ describe("a fault of the host's history", () => {
     const history = [assistant(call("a", "read"), "b"), result("b"), task]
     const t = transcriptOf(deepFreeze(history))
     const note = t.groups[0]!.entries[2]!.message
-    expect(note).toMatchObject({ role: "toolResult", toolCallId: "a", toolName: "read", isError: true })
+    expect(note).toMatchObject({
+      role: "toolResult",
+      toolCallId: "a",
+      toolName: "read",
+      isError: true
+    })
     // The same object each time, so that what is sent stays the same too.
     t.update([...history, user("more")])
     expect(t.groups[0]!.entries[2]!.message).toBe(note)
@@ -366,37 +383,43 @@ describe("taking a history bit by bit", () => {
     })
     const sources = fc.oneof(garbage(), histories({ turns: 3, steps: 3, text: 40 }))
     fc.assert(
-      fc.property(sources, sources, fc.array(change, { maxLength: 12 }), fc.boolean(), (one, two, changes, opener) => {
-        const t = new Transcript(counter, opener)
-        let now: ReadonlyArray<unknown> = []
-        let source: ReadonlyArray<unknown> = one
-        for (const { kind, at, fault } of [...changes, { kind: "grow", at: 999, fault: "" }]) {
-          const cut = Math.floor((now.length * at) / 1000)
-          if (kind === "grow") {
-            const more = source.slice(now.length, now.length + 1 + (at % 7))
-            now = [...now, ...more]
-          } else if (kind === "fork") {
-            now = [...now.slice(0, cut), ...two.slice(cut, cut + 3)]
-            source = [...now, ...two.slice(cut + 3)]
-          } else if (kind === "trim") {
-            now = now.slice(Math.min(cut, 5))
-            source = now
-          } else if (kind === "clone") {
-            try {
-              now = clone(now)
-            } catch {
-              // Garbage that can't be cloned stays as it is.
+      fc.property(
+        sources,
+        sources,
+        fc.array(change, { maxLength: 12 }),
+        fc.boolean(),
+        (one, two, changes, opener) => {
+          const t = new Transcript(counter, opener)
+          let now: ReadonlyArray<unknown> = []
+          let source: ReadonlyArray<unknown> = one
+          for (const { kind, at, fault } of [...changes, { kind: "grow", at: 999, fault: "" }]) {
+            const cut = Math.floor((now.length * at) / 1000)
+            if (kind === "grow") {
+              const more = source.slice(now.length, now.length + 1 + (at % 7))
+              now = [...now, ...more]
+            } else if (kind === "fork") {
+              now = [...now.slice(0, cut), ...two.slice(cut, cut + 3)]
+              source = [...now, ...two.slice(cut + 3)]
+            } else if (kind === "trim") {
+              now = now.slice(Math.min(cut, 5))
+              source = now
+            } else if (kind === "clone") {
+              try {
+                now = clone(now)
+              } catch {
+                // Garbage that can't be cloned stays as it is.
+              }
+            } else if (kind === "break") {
+              now = breakHistory(now as never, fault, cut)
+              source = now
             }
-          } else if (kind === "break") {
-            now = breakHistory(now as never, fault, cut)
-            source = now
+            t.update(now)
+            const whole = new Transcript(counter, opener)
+            whole.update(now)
+            expect(known(t)).toEqual(known(whole))
           }
-          t.update(now)
-          const whole = new Transcript(counter, opener)
-          whole.update(now)
-          expect(known(t)).toEqual(known(whole))
         }
-      }),
+      ),
       { numRuns: 1000 }
     )
   })

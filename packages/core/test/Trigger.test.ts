@@ -45,7 +45,9 @@ describe("a trigger", () => {
     const view = at({ tokens: 80 })
     expect(Trigger.share(0.8)({ ...view, limits: { ...view.limits, tokens: 100 } })).toBe(true)
     expect(Trigger.share(0.8)({ ...view, limits: { ...view.limits, tokens: 101 } })).toBe(false)
-    expect(Trigger.share(0.1)({ ...view, limits: { ...view.limits, tokens: Infinity } })).toBe(false)
+    expect(Trigger.share(0.1)({ ...view, limits: { ...view.limits, tokens: Infinity } })).toBe(
+      false
+    )
   })
 
   it("joined with and, or, not is as in logic", () => {

@@ -31,15 +31,22 @@ export interface Laid {
 
 /**
  * A request as pieces for the cache: system text and tools, then the messages. Results in a row are one
- * piece, as providers count them.
+ * piece, as providers count them. `system` is text of a policy that stands with the system text.
  */
 export const piecesOf = (
   messages: ReadonlyArray<Message>,
   overhead: number,
-  counter: Counter
+  counter: Counter,
+  system?: { readonly text: string; readonly tokens: number }
 ): Laid => {
   const ofMessage: Array<number> = []
-  const pieces: Array<Piece> = [{ key: "system and tools", tokens: overhead, markable: false }]
+  const pieces: Array<Piece> = [
+    {
+      key: `system and tools ${system?.text ?? ""}`,
+      tokens: overhead + (system?.tokens ?? 0),
+      markable: false
+    }
+  ]
   messages.forEach((message, i) => {
     const key = keyOf(message)
     const tokens = counter.message(message)

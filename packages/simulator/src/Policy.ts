@@ -1,7 +1,13 @@
 import type { Message } from "@varve/core"
-import { Commit, createMemory, Edit, strategy } from "@varve/core"
+import { Commit, Memory } from "@varve/core"
+import type { CommitRule } from "@varve/core/Commit"
 import type { MemoryOptions } from "@varve/core/Memory"
 import type { Strategy } from "@varve/core/Strategy"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import { keepImages } from "./Retention.ts"
 
 /** What a policy gives for one request. */
 export interface Answer {
@@ -10,13 +16,18 @@ export interface Answer {
   readonly reasoningLost: number
   /** Messages behind which the host sets a cache mark; without them, the last one alone. */
   readonly marks?: ReadonlyArray<number>
+  /** Text that the policy puts into the system prompt: what it says, and its tokens. */
+  readonly system?: { readonly text: string; readonly tokens: number }
+  /** A call of a model for the policy's own ends, in tokens. `read` is a prefix that the cache has. */
+  readonly call?: { readonly read: number; readonly input: number; readonly output: number }
 }
 
 /** A way to keep the context of one run small. Made anew for each run. */
 export interface Policy {
   readonly name: string
   readonly start: (options: Pick<MemoryOptions, "profile" | "counter">) => {
-    readonly prepare: (history: ReadonlyArray<Message>) => Promise<Answer>
+    /** `at` is the time of the request in ms. */
+    readonly prepare: (history: ReadonlyArray<Message>, at: number) => Promise<Answer>
     readonly close: () => Promise<void>
   }
 }
@@ -30,64 +41,121 @@ export const nothing: Policy = {
   })
 }
 
-/** A memory as a policy. With `marks` the host sets the cache marks that `prepare` proposes. */
+const system = Effect.runSync(Clock.clockWith(Effect.succeed))
+
+/** A clock that stands where the trace is; what sleeps, sleeps for real. */
+const clockAt = (at: number): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => at,
+  currentTimeMillis: Effect.succeed(at),
+  currentTimeNanosUnsafe: () => BigInt(Math.round(at)) * 1_000_000n,
+  currentTimeNanos: Effect.succeed(BigInt(Math.round(at)) * 1_000_000n),
+  monotonicTimeNanosUnsafe: () => BigInt(Math.round(at)) * 1_000_000n,
+  monotonicTimeNanos: Effect.succeed(BigInt(Math.round(at)) * 1_000_000n),
+  sleep: (duration) => system.sleep(duration)
+})
+
+/** What a policy may have besides. */
+export interface PolicyOptions {
+  /** True where the host sets the cache marks that `prepare` proposes; default false. */
+  readonly marks?: boolean | undefined
+}
+
+/**
+ * A memory as a policy: its clock is the trace's. With `marks` the host sets the cache marks that `prepare`
+ * proposes; a commit rule that counts on them has to be told by itself.
+ */
 export const memoryPolicy = (
   name: string,
   options: MemoryOptions,
-  { marks = false }: { readonly marks?: boolean } = {}
+  { marks = false }: PolicyOptions = {}
 ): Policy => ({
   name: marks ? `${name} + marks` : name,
   start: (given) => {
-    const memory = createMemory({ ...given, ...options })
+    const scope = Scope.makeUnsafe()
+    const memory = Effect.runSync(
+      Memory.make({ ...given, ...options }).pipe(Effect.provideService(Scope.Scope, scope))
+    )
     return {
-      prepare: async (history) => {
-        const prepared = await memory.prepare(history)
-        await memory.flush()
+      prepare: async (history, at) => {
+        const prepared = await Effect.runPromise(
+          Effect.andThen(memory.prepare(history), (p) => Effect.as(memory.flush, p)).pipe(
+            Effect.provideService(Clock.Clock, clockAt(at))
+          )
+        )
         const { messages, report } = prepared
         const reasoningLost = report.reasoning.lost
         return marks
           ? { messages, reasoningLost, marks: prepared.marks }
           : { messages, reasoningLost }
       },
-      close: memory.close
+      close: () => Effect.runPromise(Scope.close(scope, Exit.void))
     }
   }
 })
 
-/** Keeps the newest images; a few words stand for each of the others. */
-export const keepImages = (keep: number): Strategy =>
-  strategy("keepImages", (view) =>
-    view.images
-      .slice(0, keep === 0 ? undefined : -keep)
-      .filter((image) => view.protection(image.block) === undefined)
-      .map((image) => Edit.replace(image.block, "[screenshot removed]"))
+/** What is kept: a strategy, or how many of the newest images. */
+export type Keep = number | Strategy
+
+const strategyOf = (keep: Keep): Strategy => (typeof keep === "number" ? keepImages(keep) : keep)
+
+const nameOf = (keep: Keep): string => (typeof keep === "number" ? `${keep}` : keep.name)
+
+/** Edits come into force at once: of images, a window that slides by one in every step. */
+export const slide = (keep: Keep, options?: PolicyOptions): Policy =>
+  memoryPolicy(
+    `slide ${nameOf(keep)}`,
+    { pipeline: [strategyOf(keep)], commit: Commit.immediate },
+    options
   )
 
-/** What a policy of kept images may have besides. */
-export interface KeepOptions {
-  /** True where the host sets the cache marks that `prepare` proposes. */
-  readonly marks?: boolean
+/** Edits come into force `size` at a time. */
+export const interval = (keep: Keep, size: number, options?: PolicyOptions): Policy =>
+  memoryPolicy(
+    `interval ${nameOf(keep)}/${size}`,
+    { pipeline: [strategyOf(keep)], commit: Commit.batched({ size }) },
+    options
+  )
+
+/** Edits come into force when that pays. `expectedRequests` is the length of the run, where it is known. */
+export const whenItPays = (
+  keep: Keep,
+  options: PolicyOptions & { readonly expectedRequests?: number } = {}
+): Policy => {
+  const { marks = false, expectedRequests } = options
+  const commit = Commit.whenItPays(
+    expectedRequests === undefined ? { marks } : { marks, expectedRequests }
+  )
+  const name = expectedRequests === undefined ? "when it pays" : "when it pays, length known"
+  return memoryPolicy(`${name} ${nameOf(keep)}`, { pipeline: [strategyOf(keep)], commit }, options)
 }
 
-/** Keeps the newest `keep` images and takes one out in every step, as a sliding window does. */
-export const slide = (keep: number, options?: KeepOptions): Policy =>
-  memoryPolicy(`slide ${keep}`, { pipeline: [keepImages(keep)], commit: Commit.immediate }, options)
-
-/** Keeps the newest `keep` images and takes the others out `size` at a time. */
-export const interval = (keep: number, size: number, options?: KeepOptions): Policy =>
-  memoryPolicy(
-    `interval ${keep}/${size}`,
-    { pipeline: [keepImages(keep)], commit: Commit.batched({ size }) },
-    options
-  )
-
-/** Keeps the newest `keep` images; the others go when that pays. */
-export const whenItPays = (
-  keep: number,
-  options: KeepOptions & { readonly expectedRequests?: number } = {}
-): Policy =>
-  memoryPolicy(
-    `when it pays ${keep}`,
-    { pipeline: [keepImages(keep)], commit: Commit.whenItPays(options) },
-    options
-  )
+/** Edits come into force at these requests, counted from 0: the schedule that `optimum` gives, say. */
+export const planned = (
+  keep: Keep,
+  commits: ReadonlyArray<number>,
+  options?: PolicyOptions
+): Policy => {
+  const times = new Set(commits)
+  return {
+    ...memoryPolicy(`planned ${nameOf(keep)}`, {}, options),
+    start: (given) => {
+      let request = -1
+      const commit: CommitRule = (staged, view, profile) =>
+        times.has(request)
+          ? Commit.immediate(staged, view, profile)
+          : { cut: null, reason: "not planned for this request" }
+      const running = memoryPolicy(
+        "planned",
+        { pipeline: [strategyOf(keep)], commit },
+        options
+      ).start(given)
+      return {
+        ...running,
+        prepare: (history, at) => {
+          request++
+          return running.prepare(history, at)
+        }
+      }
+    }
+  }
+}

@@ -1,15 +1,27 @@
+export { compaction, memoryInSystemPrompt, type CompactionOptions } from "./Baselines.ts"
 export { costOf, tierOf } from "./Bill.ts"
 export { CacheModel, type Billed, type CacheKind, type Piece } from "./CacheModel.ts"
+export { optimum, type Optimum, type OptimumOptions } from "./Optimum.ts"
 export { piecesOf } from "./Pieces.ts"
 export {
   interval,
-  keepImages,
   memoryPolicy,
   nothing,
+  planned,
   slide,
   whenItPays,
-  type Policy
+  type Answer,
+  type Keep,
+  type Policy,
+  type PolicyOptions
 } from "./Policy.ts"
+export { clipResults, keepImages } from "./Retention.ts"
 export { simulate, type Simulated, type SimulateOptions } from "./simulate.ts"
-export { codingRun, guiRun, syntheticCounter } from "./Synthetic.ts"
-export { traceOf, type SessionLike, type Trace } from "./Trace.ts"
+export {
+  codingRun,
+  guiRun,
+  syntheticCounter,
+  type CodingRun,
+  type GuiRun
+} from "./Synthetic.ts"
+export { traceOf, type SessionLike, type Trace, type TraceRequest } from "./Trace.ts"

@@ -2,11 +2,10 @@ import type { Counter } from "@varve/core"
 import { checkValidity } from "@varve/core/Validity"
 import type { Profile } from "@varve/core/Profile"
 import { costOf } from "./Bill.ts"
-import type { Billed, CacheKind } from "./CacheModel.ts"
+import type { Billed, CacheKind, Piece } from "./CacheModel.ts"
 import { CacheModel } from "./CacheModel.ts"
 import { piecesOf } from "./Pieces.ts"
-import type { Piece } from "./CacheModel.ts"
-import type { Policy } from "./Policy.ts"
+import type { Answer, Policy } from "./Policy.ts"
 import type { Trace } from "./Trace.ts"
 
 /** One simulated request. Tokens, USD. */
@@ -45,6 +44,14 @@ const common = (a: ReadonlyArray<Piece>, b: ReadonlyArray<Piece>): number => {
   return i
 }
 
+/** USD of a policy's own call: its prefix is read from the cache where there is one. */
+const costOfCall = (call: Answer["call"], cache: CacheKind, { prices }: Profile): number => {
+  if (call === undefined) return 0
+  const { read, input, output } = call
+  const cached = cache === "none" ? 0 : read
+  return costOf({ read: cached, write: 0, uncached: read - cached + input }, output, prices)
+}
+
 /**
  * Replays a run through a policy and says what it would have cost under a cache rule and a price sheet.
  *
@@ -71,10 +78,10 @@ export const simulate = async (
   let reasoningLost = 0
   let faults = 0
   for (const { history, at, output } of trace.requests) {
-    const answer = await running.prepare(history)
+    const answer = await running.prepare(history, at)
     faults += checkValidity(answer.messages).length
     reasoningLost += answer.reasoningLost
-    const { pieces, ofMessage } = piecesOf(answer.messages, trace.overhead, counter)
+    const { pieces, ofMessage } = piecesOf(answer.messages, trace.overhead, counter, answer.system)
     const latest = pieces.findLastIndex((p) => p.markable)
     // System text and tools have a mark of their own with every host.
     const marks = [0, ...(answer.marks ?? []).map((m) => ofMessage[m] ?? 0), latest]
@@ -82,7 +89,8 @@ export const simulate = async (
     const broke = before.length > 0 && common(pieces, before) < before.length
     if (broke) breaks++
     const tokens = billed.read + billed.write + billed.uncached
-    requests.push({ ...billed, tokens, cost: costOf(billed, output, profile.prices), broke })
+    const cost = costOf(billed, output, profile.prices) + costOfCall(answer.call, cache, profile)
+    requests.push({ ...billed, tokens, cost, broke })
     before = pieces
   }
   await running.close()

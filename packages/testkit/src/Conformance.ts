@@ -198,7 +198,10 @@ export const conformance = (subject: Subject, options: ConformanceOptions = {}):
       if (fault !== "") last = fault
       return fault
     }
-    const property = fc.asyncProperty(fc.limitShrink(arbitrary, SHRINKS), async (input) => (await safely(input)) === "")
+    const property = fc.asyncProperty(
+      fc.limitShrink(arbitrary, SHRINKS),
+      async (input) => (await safely(input)) === ""
+    )
     const { counterexample } = await fc.check(property, { numRuns: count, seed })
     if (counterexample === null) return
     const [input] = counterexample

@@ -24,7 +24,10 @@ export const faultKinds: ReadonlyArray<FaultKind> = ["throw", "fail", "hang", "g
 const GARBAGE: ReadonlyArray<unknown> = [
   { edits: "not a list" },
   { edits: [null, 7, { kind: "replace" }], reason: "odd" },
-  { edits: [{ kind: "fold", id: "x", items: ["nothing"], text: " ", basis: "nothing" }], reason: "odd" }
+  {
+    edits: [{ kind: "fold", id: "x", items: ["nothing"], text: " ", basis: "nothing" }],
+    reason: "odd"
+  }
 ]
 
 const injected = (): Error => new Error("injected by the testkit")

@@ -82,6 +82,10 @@ const breaks: Readonly<Record<string, Break>> = {
   emptyAssistant: insert({ role: "assistant", content: [] }),
   emptyBlocks: insert({ role: "assistant", content: [{ type: "text", text: "" }] }),
   aborted: insert({ role: "assistant", content: [call("cut")], stopReason: "aborted" }),
+  halfAborted: insert(
+    { role: "assistant", content: [call("made"), call("cut")], stopReason: "aborted" },
+    { role: "toolResult", toolCallId: "made", toolName: "click", content: "ok", isError: false }
+  ),
   failed: insert({
     role: "assistant",
     content: [],

@@ -49,6 +49,13 @@ const bytesOf = (value: unknown): number => {
   }
 }
 
+/** What a provider gets of a message: what a host keeps beside its content is the host's. */
+const asSent = (message: Message): unknown => {
+  if (!isRecord(message) || message["content"] === undefined) return message
+  const { role, content, toolCallId, toolName } = message as Record<string, unknown>
+  return { role, content, toolCallId, toolName }
+}
+
 /**
  * Measures a request.
  *
@@ -76,7 +83,7 @@ export const measure = (
     mostImagesInMessage: Math.max(0, ...perMessage.map((i) => i.length)),
     // The dear one: only where it is asked for.
     get requestBytes() {
-      return bytesOf(messages) + bytesOf(overhead.system) + bytesOf(overhead.tools)
+      return bytesOf(messages.map(asSent)) + bytesOf(overhead.system) + bytesOf(overhead.tools)
     },
     messages: messages.length
   }

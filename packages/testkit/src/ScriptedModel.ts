@@ -37,7 +37,10 @@ export interface ScriptedModel {
 /** What `scriptedModel` takes. */
 export interface ScriptedModelOptions {
   /** The answer to the request of this number, from 0: an assistant message's content. */
-  readonly answer: (request: number, messages: ReadonlyArray<Message>) => string | ReadonlyArray<Block>
+  readonly answer: (
+    request: number,
+    messages: ReadonlyArray<Message>
+  ) => string | ReadonlyArray<Block>
   /** Limits of its provider, as in `{ tokens: 32_000, images: 50 }`; default: none. */
   readonly limits?: Partial<Limits>
   readonly counter?: Counter

@@ -18,8 +18,12 @@ const failsSafely = async (fails: Fails, history: History): Promise<boolean> => 
 /** Leaves out runs of messages, long runs first, as long as the fault shows. */
 const fewer = async (history: History, fails: Fails): Promise<History> => {
   let now = history
-  for (let size = Math.ceil(now.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let at = 0; at < now.length; ) {
+  for (
+    let size = Math.ceil(now.length / 2);
+    size >= 1;
+    size = size === 1 ? 0 : Math.ceil(size / 2)
+  ) {
+    for (let at = 0; at < now.length;) {
       const without = now.toSpliced(at, size)
       if (without.length < now.length && (await failsSafely(fails, without))) now = without
       else at += size
@@ -60,7 +64,7 @@ const shorter = (text: string): ReadonlyArray<string> => {
 const simplest = async (history: History, fails: Fails): Promise<History> => {
   let now = history
   for (let at = 0; at < now.length; at++) {
-    for (let again = true; again; ) {
+    for (let again = true; again;) {
       again = false
       for (const message of simpler(now[at]!)) {
         const next = now.with(at, message)
@@ -91,7 +95,7 @@ const simplest = async (history: History, fails: Fails): Promise<History> => {
 export const smallest = async (history: History, fails: Fails): Promise<History> => {
   if (!(await failsSafely(fails, history))) return history
   let now = history
-  for (let before: History | undefined; before !== now; ) {
+  for (let before: History | undefined; before !== now;) {
     before = now
     const next = await simplest(await fewer(now, fails), fails)
     if (JSON.stringify(next) !== JSON.stringify(now)) now = next

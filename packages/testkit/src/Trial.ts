@@ -16,6 +16,7 @@ import { checkValidity } from "@varve/core/Validity"
 import { ContextOverflow } from "@varve/core/VarveError"
 import { deepFreeze } from "./Freeze.ts"
 import { contentOf, isRecord, roleOf } from "./internal/origins.ts"
+import { boundReasoning } from "./internal/bound.ts"
 import { later } from "./internal/later.ts"
 import { recordSteps } from "./internal/recordSteps.ts"
 import type { Prepared, Violation } from "./Invariants.ts"
@@ -101,7 +102,9 @@ const tapped = () => {
   const memos = new Set<unknown>()
   const see = (entries: ReadonlyArray<unknown>): void => {
     for (const entry of entries) {
-      const { edit } = entry as { readonly edit?: { readonly kind?: string; readonly text?: unknown } }
+      const { edit } = entry as {
+        readonly edit?: { readonly kind?: string; readonly text?: unknown }
+      }
       if (edit?.kind === "memo") memos.add(edit.text)
     }
   }
@@ -152,6 +155,8 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
   let twin = trial.restarts === true ? start({ ...trial.options(), store }) : undefined
   for (const one of [memory, twin]) for (const id of pins) one?.pin(id)
   const record = recordSteps(trial.steps === true)
+  const bound =
+    grows && profile.reasoning === "error" && pins.size === 0 ? boundReasoning() : undefined
   let previous: Prepared | undefined
   let cut = false
   let reopened = false
@@ -172,6 +177,7 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
       seen.overflows++
       if (given.pipeline?.length !== 0) found.push(...checkOverflow(common))
       const output = await memory.transformContext(input as Array<Message>)
+      bound?.(input, output)
       const { limits: _, ...anyway } = common
       found.push(...checkOne({ ...anyway, output }, profile))
       previous = undefined
@@ -190,6 +196,9 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
       }
       const prepared: Prepared = { ...common, output, unguarded: !cut }
       found.push(...checkOne(prepared, profile), ...checkReport(prepared, answer, profile))
+      if (bound !== undefined) {
+        for (const { at, what } of bound(input, output)) found.push({ rule: "I1", at, what })
+      }
       let last = output
       if (settled) {
         const again = await ask(memory, input)

@@ -3,6 +3,8 @@ import { blocksOf } from "@varve/core/Message"
 import { changes } from "./changes.ts"
 import type { NameOf, Read, Segment } from "./Shape.ts"
 import { placeOf } from "./Shape.ts"
+import type { LinkOf } from "./together.ts"
+import { paired } from "./together.ts"
 import type { Loose } from "./values.ts"
 import { isRecord, resultMessage, sameItems, textBlock } from "./values.ts"
 
@@ -32,8 +34,9 @@ export interface PartShape {
     content: string | ReadonlyArray<unknown>,
     edited: boolean
   ) => Loose
-  /** Makes an edited message one that the provider takes; nothing where none of it can stay. */
-  readonly settle?: (now: Loose, before: Loose) => Loose | undefined
+  readonly linkOf: LinkOf
+  /** Makes an edited message one that the provider takes. */
+  readonly settle?: (now: Loose, before: Loose) => Loose
 }
 
 /** The messages of hosts that are read together: what was said, then the results, then what stood beside them. */
@@ -111,20 +114,25 @@ export const writeParts = (
   messages: ReadonlyArray<Message>
 ): ReadonlyArray<Loose> => {
   const now = partsNow(shape, segment, messages)
-  return segment.host.flatMap((message): Loose | ReadonlyArray<Loose> => {
-    const { content } = message
-    if (!Array.isArray(content)) {
-      const parts = now.get(message)
-      if (parts === undefined || parts.length === 0) return []
-      if (parts[0] === message) return [message]
-      return [{ ...message, content: plain(parts) }]
-    }
-    const left = (content as ReadonlyArray<unknown>).flatMap((part) => now.get(part) ?? [])
-    if (sameItems(left, content)) return [message]
-    if (left.length === 0) return []
-    const edited: Loose = { ...message, content: left }
-    return shape.settle === undefined ? [edited] : (shape.settle(edited, message) ?? [])
+  const left = segment.host.map((message) => messageNow(message, now))
+  return paired(left, segment.host, shape.linkOf).flatMap((message, i): ReadonlyArray<Loose> => {
+    const before = segment.host[i]!
+    if (message === before) return [before]
+    const settled = isEmpty(message) ? undefined : (shape.settle?.(message, before) ?? message)
+    return settled === undefined || isEmpty(settled) ? [] : [settled]
   })
+}
+
+const isEmpty = ({ content }: Loose): boolean => Array.isArray(content) && content.length === 0
+
+const messageNow = (message: Loose, now: ReadonlyMap<unknown, ReadonlyArray<unknown>>): Loose => {
+  const { content } = message
+  if (!Array.isArray(content)) {
+    const parts = now.get(message) ?? []
+    return parts[0] === message ? message : { ...message, content: plain(parts) }
+  }
+  const left = (content as ReadonlyArray<unknown>).flatMap((part) => now.get(part) ?? [])
+  return sameItems(left, content) && left.length > 0 ? message : { ...message, content: left }
 }
 
 /** One text stays one text. */

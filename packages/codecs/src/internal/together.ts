@@ -1,12 +1,22 @@
 import type { Loose } from "./values.ts"
 import { isRecord } from "./values.ts"
 
-/** What a message begins, ends or speaks of besides calls and their results: server tools, approvals. */
-export interface Links {
-  readonly opens: ReadonlyArray<unknown>
-  readonly closes: ReadonlyArray<unknown>
-  readonly refers: ReadonlyArray<unknown>
+/** What a part begins, ends or speaks of besides calls and their results: server tools, approvals. */
+export interface Link {
+  readonly opens?: unknown
+  readonly closes?: unknown
+  readonly refers?: unknown
 }
+
+/** The link of a part of a message of a role; nothing where it has none. */
+export type LinkOf = (part: Loose, role: unknown) => Link | undefined
+
+const linksOf = ({ content, role }: Loose, linkOf: LinkOf): ReadonlyArray<Link> =>
+  Array.isArray(content)
+    ? (content as ReadonlyArray<unknown>).flatMap((part) =>
+        isRecord(part) ? (linkOf(part, role) ?? []) : []
+      )
+    : []
 
 /**
  * How many messages from one on belong together, because a later one ends or speaks of what an earlier one
@@ -15,20 +25,45 @@ export interface Links {
 export const together = (
   host: ReadonlyArray<unknown>,
   at: number,
-  linksOf: (message: Loose) => Links,
+  linkOf: LinkOf,
   isTurn: (message: Loose) => boolean
 ): number => {
-  const { opens, closes } = linksOf(host[at] as Loose)
-  const open = new Set(opens)
-  for (const id of closes) open.delete(id)
+  const open = new Set<unknown>()
   let end = 1
-  for (let i = at + 1; i < host.length && open.size > 0; i++) {
+  for (let i = at; i < host.length && (i === at || open.size > 0); i++) {
     const message = host[i]
-    if (!isRecord(message) || isTurn(message)) break
-    const links = linksOf(message)
-    for (const id of links.opens) open.add(id)
-    for (const id of links.refers) if (open.has(id)) end = i - at + 1
-    for (const id of links.closes) if (open.delete(id)) end = i - at + 1
+    if (!isRecord(message) || (i > at && isTurn(message))) break
+    for (const { closes, opens, refers } of linksOf(message, linkOf)) {
+      if (opens !== undefined) open.add(opens)
+      if (refers !== undefined && open.has(refers)) end = i - at + 1
+      if (closes !== undefined && open.delete(closes)) end = i - at + 1
+    }
   }
   return end
 }
+
+/** Takes out what began and does not end any more, and the other way round. */
+export const paired = (
+  written: ReadonlyArray<Loose>,
+  host: ReadonlyArray<Loose>,
+  linkOf: LinkOf
+): ReadonlyArray<Loose> => {
+  const ended = host.flatMap((message) => linksOf(message, linkOf).map(({ closes }) => closes))
+  if (ended.every((id) => id === undefined)) return written
+  const links = written.flatMap((message) => linksOf(message, linkOf))
+  const opens = new Set(links.map((link) => link.opens))
+  const closes = new Set(links.map((link) => link.closes))
+  const lost = new Set(ended.filter((id) => id !== undefined && opens.has(id) !== closes.has(id)))
+  if (lost.size === 0) return written
+  return written.map((message) => {
+    const { content, role } = message
+    if (!Array.isArray(content)) return message
+    const left = (content as ReadonlyArray<unknown>).filter((part) => {
+      const link = isRecord(part) ? linkOf(part, role) : undefined
+      return !lost.has(link?.opens ?? link?.closes ?? NONE)
+    })
+    return left.length === content.length ? message : { ...message, content: left }
+  })
+}
+
+const NONE = Symbol("no link")

@@ -1,7 +1,7 @@
 import type { Edit, Fold, ItemId, Memo, Replace } from "../Edit.ts"
 import { blockAt, splitBlockId } from "../Message.ts"
 import type { MessageId } from "../Message.ts"
-import { bytesOf } from "./bytes.ts"
+import { messageBytes } from "./bytes.ts"
 import type { Item, Replaced } from "./items.ts"
 import { FoldItem, GroupItem, replacementAt, textMessage } from "./items.ts"
 import { protectionOf } from "./protect.ts"
@@ -261,7 +261,7 @@ export class Draft {
         key: edit.key,
         text: edit.text,
         tokens: counter.message(message),
-        bytes: bytesOf(message),
+        bytes: messageBytes(message),
         basis: edit.basis,
         edit,
         message,

@@ -10,7 +10,7 @@ import type { Counter } from "../Counter.ts"
 import { journalOf, Ledger, restore } from "../Ledger.ts"
 import type { Saved } from "../Ledger.ts"
 import type { Memory, PrepareOptions, Prepared } from "../Memory.ts"
-import type { Profile } from "../Profile.ts"
+import type { Overflow, Profile } from "../Profile.ts"
 import type { Explanation } from "../Report.ts"
 import { StepLog } from "../StepLog.ts"
 import { Transcript } from "../Transcript.ts"
@@ -28,10 +28,11 @@ import { recallFrom } from "./recall.ts"
 import type { Tighter } from "./recovery.ts"
 import { ATTEMPTS, learned, merge, squeeze, tighten } from "./recovery.ts"
 import { follow } from "./replay.ts"
+import { readBegin, readFinish } from "./stepInput.ts"
 import type { Sent } from "./Session.ts"
 import { Session } from "./Session.ts"
 import type { ViewContext, ViewState } from "./ViewState.ts"
-import { memoText, walk } from "./walk.ts"
+import { memoText, overflowOf, walk } from "./walk.ts"
 import type { Walked } from "./walk.ts"
 
 const NONE: Tighter = {}
@@ -153,13 +154,17 @@ export class MemoryImpl implements Memory {
         keep,
         () => session.ledger.inForce
       )
-      session.work = follow(
-        fresh ? undefined : session.work,
-        context,
-        session.ledger,
-        keep,
-        () => session.ledger.records
-      )
+      // With nothing staged the two are one.
+      session.work =
+        session.ledger.staged.length === 0
+          ? session.sent
+          : follow(
+              fresh ? undefined : session.work,
+              context,
+              session.ledger,
+              keep,
+              () => session.ledger.records
+            )
       const dryRun = options.dryRun === true
       const inputs = self.#inputs(context)
       const settled = self.#settled
@@ -215,16 +220,25 @@ export class MemoryImpl implements Memory {
       this.#tell({ type: "overflow", axis, limit, needed })
     }
     this.#tell({ type: "prepared", report })
-    const sent =
-      !this.#profile.vision && view.usage.images > 0 ? withoutImages(view.messages) : view.messages
-    const untouched = sent.length === messages.length && sent.every((m, i) => m === messages[i])
-    const out: ReadonlyArray<unknown> = untouched ? messages : sent.slice()
+    const out = this.#out(messages, view)
     return {
       messages: out as ReadonlyArray<M>,
       report,
       marks: cacheMarks(this.#session, view, report.kept.messages),
       ...(overflow === undefined ? {} : { overflow })
     }
+  }
+
+  /** A view in messages: the host's own list where they are the same. */
+  #out(messages: ReadonlyArray<unknown>, view: ViewState): ReadonlyArray<unknown> {
+    const blind = !this.#profile.vision && view.usage.images > 0
+    const { ledger, sent, transcript } = this.#session
+    // Without edits and repairs it is the history, and need not be laid out.
+    const isPlain =
+      view === sent && ledger.inForce.length === 0 && transcript.repairs.length === 0 && !blind
+    if (isPlain && view.totals.messages === messages.length) return messages
+    const out = blind ? withoutImages(view.messages) : view.messages
+    return isSame(out, messages) ? messages : out.slice()
   }
 
   #context(options: PrepareOptions, now: number): ViewContext {
@@ -346,24 +360,33 @@ export class MemoryImpl implements Memory {
     })
   }
 
+  #warn(message: string): void {
+    this.#tell({ type: "warning", message })
+  }
+
   readonly steps: Memory["steps"] = {
-    begin: (step) =>
-      this.#when(() => {
-        if (this.#session.steps.begin(step)) this.#session.journal.push({ t: "begin", ...step })
-        else
-          this.#tell({
-            type: "warning",
-            message: `step ${step.id} was begun before; left as it is`
-          })
+    begin: (given) =>
+      Effect.suspend(() => {
+        const step = readBegin(given)
+        return this.#when(() => {
+          if (step === undefined) this.#warn("a step without an id that is a text was left out")
+          else if (this.#session.steps.begin(step)) {
+            this.#session.journal.push({ t: "begin", ...step })
+          } else this.#warn(`step ${step.id} was begun before; left as it is`)
+        })
       }),
-    finish: (step) =>
-      this.#when(() => {
-        if (this.#session.steps.finish(step)) this.#session.journal.push({ t: "finish", ...step })
-        else
-          this.#tell({
-            type: "warning",
-            message: `no step ${step.id} is pending; its end was left out`
-          })
+    finish: (given) =>
+      Effect.suspend(() => {
+        const step = readFinish(given)
+        return this.#when(() => {
+          if (step === undefined) {
+            this.#warn(
+              "the end of a step without an id and an outcome, success or failed, was left out"
+            )
+          } else if (this.#session.steps.finish(step)) {
+            this.#session.journal.push({ t: "finish", ...step })
+          } else this.#warn(`no step ${step.id} is pending; its end was left out`)
+        })
       }),
     list: Effect.sync(() => this.#session.steps.steps)
   }
@@ -401,7 +424,7 @@ export class MemoryImpl implements Memory {
     messages: ReadonlyArray<M>,
     options: PrepareOptions
   ): Effect.Effect<Prepared<M> | undefined, ContextOverflow | StoreError | MemoryClosed> {
-    const overflow = this.#profile.classify?.(error)
+    const overflow = this.#classify(error)
     const { last, sent, transcript, journal } = this.#session
     if (overflow === undefined || last === undefined || sent === undefined) {
       return Effect.succeed(undefined)
@@ -421,10 +444,20 @@ export class MemoryImpl implements Memory {
     this.#squeezed = squeeze(overflow, before, attempt)
     return this.#prepare(messages, options).pipe(
       Effect.ensuring(Effect.sync(() => void (this.#squeezed = NONE))),
-      Effect.flatMap((prepared) =>
-        prepared.overflow === undefined ? Effect.succeed(prepared) : Effect.fail(prepared.overflow)
-      )
+      Effect.flatMap((prepared) => {
+        // Without a guard nothing was made smaller: then the overflow is the caller's too.
+        const left = prepared.overflow ?? overflowOf(this.#session.sent!)
+        return left === undefined ? Effect.succeed(prepared) : Effect.fail(left)
+      })
     )
+  }
+
+  #classify(error: unknown): Overflow | undefined {
+    try {
+      return this.#profile.classify?.(error)
+    } catch {
+      return undefined
+    }
   }
 
   readonly compose: Memory["compose"] = Effect.sync(() =>
@@ -504,4 +537,10 @@ export class MemoryImpl implements Memory {
       Effect.ensuring(Effect.sync(() => void (this.#closed = true)))
     )
   }
+}
+
+const isSame = (a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>): boolean => {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
 }

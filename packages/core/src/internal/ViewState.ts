@@ -71,6 +71,8 @@ export class ViewState implements View {
   readonly memoItems: ReadonlyMap<string, MemoItem>
   readonly folds: ReadonlyMap<ItemId, FoldItem>
   readonly totals: Totals
+  /** The items of the view that this one extends, and how many of them stand here too. */
+  #extended: { readonly items: ReadonlyArray<Item>; readonly stay: number } | undefined
   #messages: ReadonlyArray<Message> | undefined
   #images: ReadonlyArray<ImageRef> | undefined
   #results: ReadonlyArray<ResultRef> | undefined
@@ -117,6 +119,12 @@ export class ViewState implements View {
     return this.#items
   }
 
+  /** How many items at the front are those of a list, as far as that need not be compared: none where it is not known. */
+  sharedWith(items: ReadonlyArray<Item>): number {
+    if (items === this.items) return items.length
+    return items === this.#extended?.items ? this.#extended.stay : 0
+  }
+
   /** The same view for another request: other limits, overhead, pins. */
   with(context: ViewContext): ViewState {
     const next = new ViewState(context, this.items, this.memoItems, this.folds, this.totals)
@@ -159,6 +167,7 @@ export class ViewState implements View {
     }
     const totals = { tokens, bytes, images, imageBytes, imageTokens, messages }
     const next = new ViewState(context, items, this.memoItems, this.folds, totals)
+    next.#extended = { items: this.items, stay }
     const dropped = this.items.length - stay
     const task = context.transcript.totals.task
     // The memos stand behind the task: as long as that stays, what was laid out before it stays too.
@@ -364,5 +373,5 @@ const tailed = <A>(
   const fresh: Array<A> = []
   for (let i = stay; i < after.length; i++) if (size(after[i]!) > 0) fresh.push(...of(after[i]!))
   if (gone === 0 && fresh.length === 0) return list
-  return [...(gone === 0 ? list : list.slice(0, list.length - gone)), ...fresh]
+  return (gone === 0 ? list : list.slice(0, list.length - gone)).concat(fresh)
 }

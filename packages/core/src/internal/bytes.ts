@@ -38,3 +38,12 @@ export const bytesOf = (value: unknown, depth = 0): number => {
       return 0
   }
 }
+
+/**
+ * Bytes of a message as it is sent: its content and what binds a result to its call. What hosts keep beside
+ * them (details, usage, times) stays with the host. Of a message without content, all counts.
+ */
+export const messageBytes = (message: object): number => {
+  const { role, content, toolCallId, toolName } = message as Record<string, unknown>
+  return content === undefined ? bytesOf(message) : bytesOf({ role, content, toolCallId, toolName })
+}

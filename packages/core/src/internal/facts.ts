@@ -3,7 +3,7 @@ import { readImageSize } from "../ImageSize.ts"
 import type { ImageSize } from "../ImageSize.ts"
 import type { Block, Message, ToolCallBlock } from "../Message.ts"
 import { blocksOf, imageOf, visitBlocks } from "../Message.ts"
-import { bytesOf } from "./bytes.ts"
+import { messageBytes } from "./bytes.ts"
 import { fingerprint } from "./hash.ts"
 
 /** An image of a message; its data is read from the message when asked for. */
@@ -89,7 +89,7 @@ const measure = (message: Message, print: string, counter: Counter): Facts => {
   return {
     print,
     tokens: counter.message(message),
-    bytes: bytesOf(message),
+    bytes: messageBytes(message),
     images: images.length === 0 ? NONE : images,
     imageBytes,
     imageTokens,

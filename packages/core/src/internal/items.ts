@@ -4,7 +4,7 @@ import type { Block, Message, MessageId } from "../Message.ts"
 import { blockAt, blockId, imageOf, replaceBlocks, visitBlocks } from "../Message.ts"
 import type { Entry, Group } from "../Transcript.ts"
 import type { ImageRef, ItemRef, ResultRef } from "../View.ts"
-import { bytesOf } from "./bytes.ts"
+import { messageBytes } from "./bytes.ts"
 import type { ImageFact } from "./facts.ts"
 import { frozen, imageFact } from "./facts.ts"
 
@@ -64,7 +64,7 @@ export class GroupItem implements Item {
       const message = frozen(replaceBlocks(entry.message, to))
       messages.push(message)
       tokens += counter.message(message) - entry.facts.tokens
-      bytes += bytesOf(message) - entry.facts.bytes
+      bytes += messageBytes(message) - entry.facts.bytes
     }
     this.messages = Object.freeze(messages)
     this.tokens = tokens
@@ -231,7 +231,7 @@ export class FoldItem implements Item {
     this.members = items.flatMap((i) => i.members)
     this.messages = edit.text === null ? NONE : Object.freeze([textMessage(edit.text, like)])
     this.tokens = this.messages.reduce((sum, m) => sum + counter.message(m), 0)
-    this.bytes = this.messages.reduce((sum, m) => sum + bytesOf(m), 0)
+    this.bytes = this.messages.reduce((sum, m) => sum + messageBytes(m), 0)
   }
 
   get id(): ItemId {

@@ -21,16 +21,18 @@ const TIGHT = 40
 const levelOf = (view: ViewState, id: string): "hard" | "soft" | undefined =>
   protectionOf(view.context, id)?.level
 
-/** The steps down for one image: a card; nothing, where a card costs more than the image;
- * a few words, where nothing else would stand in its message. */
+/**
+ * The steps down for one image: a card; a few words, where a card costs more than the image, so that no text
+ * beside it speaks of what isn't there; nothing, where even these do.
+ */
 export const imageSteps = (
   view: ViewState,
   image: ImageRef,
   reason: string
 ): ReadonlyArray<Edit> => [
   EditOf.replace(image.block, imageCard(image, view, reason)),
-  EditOf.replace(image.block, []),
-  EditOf.replace(image.block, "[image left out]")
+  EditOf.replace(image.block, "[image left out]"),
+  EditOf.replace(image.block, [])
 ]
 
 /** The images that nothing protects, oldest first. */

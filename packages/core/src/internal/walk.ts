@@ -143,12 +143,9 @@ const guard = Effect.fnUntraced(function* (
     taken.push([name, outcome.accepted])
     if (overLimits(view).length === 0) break
   }
-  const [worst] = overLimits(view)
-  if (worst !== undefined) {
-    // What can't be made to fit is not worth losing anything for: the edits are for this view alone.
-    const overflow = new ContextOverflow(worst.axis, worst.limit, worst.needed, tableOf(view))
-    return { ...nothing, view, reports, overflow }
-  }
+  const overflow = overflowOf(view)
+  // What can't be made to fit is not worth losing anything for: the edits are for this view alone.
+  if (overflow !== undefined) return { ...nothing, view, reports, overflow }
   const seqs = new Set<number>()
   let from = Infinity
   for (const [name, accepted] of taken) {
@@ -162,6 +159,12 @@ const guard = Effect.fnUntraced(function* (
   session.work = undefined
   return { view, edits: seqs.size, from, seqs, reports, overflow: undefined }
 })
+
+/** The error that says what takes how much in a view; nothing where all fits. */
+export const overflowOf = (view: ViewState): ContextOverflow | undefined => {
+  const [worst] = overLimits(view)
+  return worst && new ContextOverflow(worst.axis, worst.limit, worst.needed, tableOf(view))
+}
 
 const firstDifference = (a: ReadonlyArray<Item>, b: ReadonlyArray<Item>): number => {
   let i = 0
@@ -235,18 +238,20 @@ const keptOf = ({ last }: Session, view: ViewState): Report["kept"] => {
   if (last === undefined) return { messages: 0, tokens: 0, share: 0 }
   const memosSame = last.memo === memoText(view) && last.memoPlace === view.memoPlace
   const place = Math.min(last.memoPlace, view.memoPlace)
-  const end = memosSame
-    ? Math.min(last.items.length, view.items.length)
-    : Math.min(place, last.items.length)
-  let i = 0
-  let messages = 0
-  while (i < end && sameItem(last.items[i]!, view.items[i]!))
-    messages += view.items[i++]!.messages.length
-  if (i === last.items.length && memosSame) {
+  const { items: before } = last
+  const { items } = view
+  const end = memosSame ? Math.min(before.length, items.length) : Math.min(place, before.length)
+  let i = Math.min(end, view.sharedWith(before))
+  while (i < end && sameItem(before[i]!, items[i]!)) i++
+  if (i === before.length && memosSame) {
     return { messages: last.messages, tokens: last.tokens, share: 1 }
   }
   let tokens = view.context.overheadTokens
-  for (let k = 0; k < i; k++) tokens += last.items[k]!.tokens
+  let messages = 0
+  for (let k = 0; k < i; k++) {
+    tokens += before[k]!.tokens
+    messages += items[k]!.messages.length
+  }
   if (memosSame && i >= last.memoPlace) {
     for (const memo of view.memoItems.values()) tokens += memo.tokens
     messages += view.memoItems.size
@@ -267,6 +272,7 @@ const tableOf = (view: ViewState): ReadonlyArray<OverflowRow> => {
   }
   put("system text and tools", view.context.overheadTokens, 0, view.context.overheadBytes)
   for (const item of view.items) {
+    if (item.messages.length === 0) continue
     const protection = protectionOf(view.context, item.id)
     put(
       protection?.level === "hard" ? protection.reason : "the rest",

@@ -28,7 +28,7 @@ export interface Ladder {
   readonly ahead: ReadonlyArray<Wish>
 }
 
-export const OLDER = "an older screenshot"
+const OLDER = "an older screenshot"
 const NEXT = "screen as in the next step"
 const NEAR = "screen nearly as in the next step"
 const LATER = "the same screen came again later"

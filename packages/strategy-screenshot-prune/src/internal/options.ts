@@ -33,7 +33,7 @@ const NearOptions = Schema.Struct({
   streak: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(2)))
 })
 
-export const Options = Schema.Struct({
+const Options = Schema.Struct({
   /** How many of the newest images stay as they are, or `all`; default 3. The newest one always stays. */
   keep: Schema.optionalKey(Schema.Union([Count, Schema.Literals(["all"])])),
   /**

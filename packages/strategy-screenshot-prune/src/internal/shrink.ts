@@ -4,7 +4,7 @@ import { GREY_EDGE } from "../NearIdentical.ts"
 import { loadSharp } from "./sharp.ts"
 
 /** More pixels than these are not decoded: an 8K screen has 33 million, a bomb has billions. */
-export const MAX_PIXELS = 40_000_000
+const MAX_PIXELS = 40_000_000
 
 /** Longest that one image may take, s. */
 const MAX_SECONDS = 10

@@ -128,7 +128,8 @@ export const originsOf = (
     let most = -1
     behind.forEach((from, i) => {
       if (!isEditOf(from, message)) return
-      const common = shared(from, message)
+      // A message of which another one is an edit may look just like that edit.
+      const common = 2 * shared(from, message) + (isDeepStrictEqual(from, message) ? 0 : 1)
       if (common > most) [found, most] = [i, common]
     })
     if (found >= 0) {

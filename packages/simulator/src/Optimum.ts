@@ -1,0 +1,139 @@
+import type { Message } from "@varve/core"
+import { costOf } from "./Bill.ts"
+import type { Billed } from "./CacheModel.ts"
+import { piecesOf } from "./Pieces.ts"
+import type { Keep } from "./Policy.ts"
+import { slide } from "./Policy.ts"
+import type { SimulateOptions } from "./simulate.ts"
+import type { Trace } from "./Trace.ts"
+
+/** The best that can be done over a run with the same edits. */
+export interface Optimum {
+  /** USD. */
+  readonly cost: number
+  /** The requests, counted from 0, with which everything that is then staged comes into force. */
+  readonly commits: ReadonlyArray<number>
+  /** For each request, USD of the best schedule for a run that ends with it. */
+  readonly costs: ReadonlyArray<number>
+}
+
+/** What `optimum` takes. */
+export interface OptimumOptions extends SimulateOptions {
+  /** True where the host sets cache marks; without them a commit finds no more than the system text cached. */
+  readonly marks?: boolean
+}
+
+/** A request's pieces as numbers, and the tokens up to and with each. */
+interface Row {
+  readonly keys: ReadonlyArray<number>
+  readonly sums: ReadonlyArray<number>
+}
+
+/** A schedule's state: which commit was the last, and what all has cost up to and with the request of it. */
+interface Plan {
+  readonly row: Row
+  readonly cost: number
+  readonly before: number
+}
+
+/**
+ * The offline optimum: the best requests at which to bring the edits of `keep` into force, knowing the whole
+ * run. Between commits the history is only appended to; a commit makes all edits that are due, so what is kept
+ * is at every request at least what the sliding window keeps. Dynamic programming over the last commit: two
+ * requests and their common prefix say what a commit costs, whatever came before.
+ *
+ * Every commit takes all edits. One that leaves some of them, because what lies before them is dear to write,
+ * could be cheaper where edits are few and far between; where each step leaves one image it is not: an edit
+ * more costs the text of one step, once, and saves an image in every request to come.
+ *
+ * The cache is taken at its best: what a commit leaves as it was is read (`lcp`: in steps of 128; `anthropic`
+ * with marks), or no more than the system text is (`anthropic` without marks, `openai-56`).
+ */
+export const optimum = async (
+  trace: Trace,
+  keep: Keep,
+  options: OptimumOptions
+): Promise<Optimum> => {
+  const { cache, profile, counter, marks = false } = options
+  const { requests } = trace
+  const known = new Map<string, number>()
+  const rowOf = (messages: ReadonlyArray<Message>): Row => {
+    let sum = 0
+    const { pieces } = piecesOf(messages, trace.overhead, counter)
+    return {
+      keys: pieces.map(({ key }) => {
+        const id = known.get(key) ?? known.size
+        known.set(key, id)
+        return id
+      }),
+      sums: pieces.map(({ tokens }) => (sum += tokens))
+    }
+  }
+  const raw = requests.map(({ history }) => rowOf(history))
+  const running = slide(keep).start({ profile, counter })
+  const edited: Array<Row> = []
+  for (const { history, at } of requests) {
+    edited.push(rowOf((await running.prepare(history, at)).messages))
+  }
+  await running.close()
+
+  const { lifetime, minimum } = profile.cache
+  const reach = cache === "lcp" || (cache === "anthropic" && marks) ? Infinity : trace.overhead
+  const price = (t: number, total: number, prefix: number): number => {
+    const { at, output } = requests[t]!
+    const isCold = cache === "none" || t === 0 || at - requests[t - 1]!.at > lifetime
+    const hit = isCold ? 0 : cache === "lcp" ? Math.floor(prefix / 128) * 128 : prefix
+    const read = hit < minimum ? 0 : hit
+    const billed: Billed =
+      cache === "none" || total < minimum
+        ? { read: 0, write: 0, uncached: total }
+        : { read, write: total - read, uncached: 0 }
+    return costOf(billed, output, profile.prices)
+  }
+
+  const costs = requests.map(() => Infinity)
+  const last = requests.map(() => -1)
+  const best: Array<Plan | undefined> = requests.map(() => undefined)
+  const total = (row: Row): number => row.sums.at(-1) ?? 0
+  // The plan of the last commit at `s`; -1: none so far.
+  for (let s = -1; s < requests.length; s++) {
+    const plan = s < 0 ? { row: { keys: [], sums: [] }, cost: 0, before: -1 } : best[s]
+    if (plan === undefined) continue
+    let { cost } = plan
+    const base = s < 0 ? 0 : total(plan.row) - total(raw[s]!)
+    if (s >= 0 && cost < costs[s]!) {
+      costs[s] = cost
+      last[s] = s
+    }
+    for (let t = s + 1; t < requests.length; t++) {
+      const sent = t === 0 ? 0 : base + total(raw[t - 1]!)
+      if (t > 0) {
+        const target = edited[t]!
+        const prefix = Math.min(reach, sharedTokens(plan.row, s < 0 ? undefined : raw[s]!, raw[t - 1]!, target))
+        const committed = cost + price(t, total(target), prefix)
+        if (committed < (best[t]?.cost ?? Infinity)) {
+          best[t] = { row: target, cost: committed, before: s }
+        }
+      }
+      cost += price(t, base + total(raw[t]!), sent)
+      if (cost < costs[t]!) {
+        costs[t] = cost
+        last[t] = s
+      }
+    }
+  }
+  const commits: Array<number> = []
+  for (let s = last.at(-1) ?? -1; s >= 0; s = best[s]!.before) commits.unshift(s)
+  return { cost: costs.at(-1) ?? 0, commits, costs }
+}
+
+/** Tokens of the prefix that `target` shares with `head` and, behind it, what came since `since` up to `until`. */
+const sharedTokens = (head: Row, since: Row | undefined, until: Row, target: Row): number => {
+  const shift = since === undefined ? 0 : since.keys.length - head.keys.length
+  const length = until.keys.length - shift
+  const end = Math.min(length, target.keys.length)
+  let i = 0
+  while (i < end && target.keys[i] === (i < head.keys.length ? head.keys[i] : until.keys[i + shift]))
+    i++
+  return i === 0 ? 0 : target.sums[i - 1]!
+}
