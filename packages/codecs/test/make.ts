@@ -63,7 +63,6 @@ const imageUrl = (block: Block): string => {
   const { data, mimeType } = block as { data: string; mimeType: string }
   return `data:${mimeType};base64,${data}`
 }
-const odd = (block: Block): boolean => (block.type as string) === "resource"
 
 const objectOf = (value: unknown): Json =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : { value }
@@ -203,7 +202,7 @@ export const chat = (history: ReadonlyArray<Message>, seed: number): Steps => {
       const blocks = blocksOf(answer)
       const thought = blocks.find((b) => b.type === "thinking")
       const texts = blocks.filter((b) => b.type === "text")
-      const calls = blocks.flatMap((b) => {
+      const calls = blocks.flatMap((b): ReadonlyArray<Json> => {
         if (b.type !== "toolCall") return []
         return dice.once(8)
           ? [

@@ -134,7 +134,7 @@ export const chatFaults = (messages: ReadonlyArray<Json>): ReadonlyArray<string>
     }
     if (
       Array.isArray(content)
-        ? content.length === 0
+        ? content.length === 0 && calls === undefined
         : content != null && typeof content !== "string"
     )
       faults.push(`content of ${role}`)

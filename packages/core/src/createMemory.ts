@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
+import type { Overhead } from "./Counter.ts"
 import { errorText } from "./internal/box.ts"
 import type { Saved } from "./Ledger.ts"
 import type { MemoryOptions, PrepareOptions, Prepared, Recalled, ReportedUsage } from "./Memory.ts"
@@ -22,7 +23,11 @@ export interface PlainMemory {
    * The hook for pi's agent loop; bound, and never rejects: on overflow it gives the smallest valid view, on
    * a fault the history as it came, each with an event.
    */
-  readonly transformContext: <M>(messages: Array<M>, signal?: AbortSignal) => Promise<Array<M>>
+  readonly transformContext: <M>(
+    messages: Array<M>,
+    signal?: AbortSignal,
+    overhead?: Overhead
+  ) => Promise<Array<M>>
   /**
    * Answers an error of the provider that speaks of an overflow with one smaller request; nothing for any
    * other error and at the third failure in a row. Rejects with `ContextOverflow` where nothing smaller can be
@@ -78,9 +83,9 @@ const build = (options: MemoryOptions, seed: ReadonlyArray<Saved> | undefined): 
     run(memory.prepare(messages, rest), signal)
   return {
     prepare,
-    transformContext: async (messages, signal) => {
+    transformContext: async (messages, signal, overhead) => {
       try {
-        const { messages: out } = await run(memory.prepareAnyway(messages), signal)
+        const { messages: out } = await run(memory.prepareAnyway(messages, overhead), signal)
         return out as typeof messages
       } catch (error) {
         if (signal?.aborted !== true) tell(options, errorText(error))

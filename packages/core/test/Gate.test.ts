@@ -233,7 +233,7 @@ describe("a fold", () => {
   it("of softly protected groups is the guard's alone", () => {
     const open = [task, assistant(text(long), "a"), user(long)]
     for (const guard of [false, true]) {
-      const g = gate([...open.slice(0, 2)], {}, guard)
+      const g = gate(open.slice(0, 2), {}, guard)
       const why = g.why(Edit.fold([g.group(1)], null, g.id(1)))
       expect(why).toBe(guard ? undefined : "protected: a call without a result")
     }

@@ -359,7 +359,13 @@ const known = (t: Transcript) => ({
   groups: t.groups
     .filter((g) => g.entries.length > 0)
     .map(({ id, first, open, tokens, images, imageBytes, entries, upTo }) => ({
-      ...{ id, first, open, tokens, images, imageBytes, upTo: totals(t, upTo) },
+      id,
+      first,
+      open,
+      tokens,
+      images,
+      imageBytes,
+      upTo: totals(t, upTo),
       entries: entries.map((e) => ({ id: e.id, at: e.at, message: e.message }))
     })),
   repairs: t.repairs.toSorted((a, b) => a.at - b.at || (a.what < b.what ? -1 : 1)),
@@ -368,9 +374,10 @@ const known = (t: Transcript) => ({
   length: t.length
 })
 
-const totals = (t: Transcript, { bytes: _, task: at, ...rest }: Transcript["totals"]) => ({
-  ...rest,
-  task: at < 0 ? undefined : t.groups[at]!.id
+const totals = (t: Transcript, of: Transcript["totals"]) => ({
+  ...of,
+  bytes: 0,
+  task: of.task < 0 ? undefined : t.groups[of.task]!.id
 })
 
 describe("taking a history bit by bit", () => {
@@ -410,7 +417,7 @@ describe("taking a history bit by bit", () => {
                 // Garbage that can't be cloned stays as it is.
               }
             } else if (kind === "break") {
-              now = breakHistory(now as never, fault, cut)
+              now = breakHistory(now as ReadonlyArray<Message>, fault, cut)
               source = now
             }
             t.update(now)

@@ -132,7 +132,7 @@ const cost = (p: Prepared, counter: Counter, found: Found): void => {
     counter
   )
   // Where an image of a few tokens is all that a message has, the words that stand for it may cost more.
-  const words = p.output.filter((m) => textOf(m).includes("[image left out]")).length * 8
+  const words = p.output.filter((m) => isRecord(m) && textOf(m).includes("[image left out]")).length * 8
   for (const axis of ["tokens", "images", "imageBytes"] as const) {
     if (after[axis] > before[axis] + (axis === "tokens" ? words : 0)) {
       found.push({

@@ -60,7 +60,11 @@ export const makeHook = (memory: PiMemory, served: Served = alone): AnyTransform
     // Where the memory can't prepare, it says so to its listener here; on an overflow this is the
     // smallest valid view.
     try {
-      const out = await memory.transformContext(messages, signal)
+      const out = await memory.transformContext(
+        messages,
+        signal,
+        overheadOf(messages, served.beside())
+      )
       if (overflow) served.sent()
       if (overflow || out !== messages) return out
     } catch {

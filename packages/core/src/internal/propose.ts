@@ -20,7 +20,7 @@ export interface Outcome {
 }
 
 /** The faults of a view, where it has more than the view before it had: the host's own are not ours. */
-export const newFaults = (view: ViewState, before: ViewState): ReadonlyArray<string> => {
+const newFaults = (view: ViewState, before: ViewState): ReadonlyArray<string> => {
   const options = { startsWithUser: view.profile.startsWithUser }
   const faults = checkValidity(view.messages, options)
   if (faults.length === 0 || faults.length <= checkValidity(before.messages, options).length)
@@ -29,15 +29,18 @@ export const newFaults = (view: ViewState, before: ViewState): ReadonlyArray<str
 }
 
 /**
- * The faults that accepted edits cause. Replacements stay inside their groups, and no fault of one group
- * reaches into another, so only these are looked at; a fold is judged by the whole view.
+ * The faults that edits cause. Replacements stay inside their groups, and no fault of one group reaches into
+ * another, so only these are looked at; a memo stands between groups. Where items or memos leave, the whole
+ * view is judged.
  */
-const faultsOf = (
+export const faultsOf = (
   view: ViewState,
   before: ViewState,
-  edits: ReadonlyArray<Accepted>
+  edits: ReadonlyArray<Edit>
 ): ReadonlyArray<string> => {
-  if (edits.some((e) => e.edit.kind === "fold")) return newFaults(view, before)
+  const leaves = (edit: Edit): boolean =>
+    edit.kind === "fold" || (edit.kind === "memo" && edit.text === null)
+  if (edits.some(leaves)) return newFaults(view, before)
   const faults: Array<string> = []
   for (const item of changedItems(view, edits)) {
     for (const f of checkValidity(item.messages))
@@ -46,10 +49,10 @@ const faultsOf = (
   return faults
 }
 
-const changedItems = (view: ViewState, edits: ReadonlyArray<Accepted>): ReadonlySet<Item> => {
+const changedItems = (view: ViewState, edits: ReadonlyArray<Edit>): ReadonlySet<Item> => {
   const draft = new Draft(view)
   const items = new Set<Item>()
-  for (const { edit } of edits) {
+  for (const edit of edits) {
     const item = edit.kind === "replace" ? draft.itemOf(splitBlockId(edit.block)[0]) : undefined
     if (item !== undefined) items.add(item)
   }
@@ -90,7 +93,7 @@ export const take = (
       const faults = faultsOf(
         view,
         before,
-        accepted.flatMap((a) => a.edits)
+        accepted.flatMap((a) => a.edits.map(({ edit }) => edit))
       )
       if (faults.length > 0) {
         for (const { edits } of accepted) {

@@ -11,7 +11,7 @@ import { commitStaged } from "./commit.ts"
 import { Draft } from "./Draft.ts"
 import type { Item } from "./items.ts"
 import { overLimits } from "./limits.ts"
-import { newFaults, take } from "./propose.ts"
+import { faultsOf, take } from "./propose.ts"
 import { protectionOf } from "./protect.ts"
 import { reasoningBehind } from "./reasoning.ts"
 import type { Session } from "./Session.ts"
@@ -211,7 +211,8 @@ const settle = (
       session.work = undefined
     }
   }
-  const faults = newFaults(view, before)
+  const edits = session.ledger.records.filter(({ seq }) => seqs.has(seq)).map(({ edit }) => edit)
+  const faults = faultsOf(view, before, edits)
   if (faults.length > 0) {
     session.drop(seqs)
     session.sent = before

@@ -79,11 +79,26 @@ const derives = (from: Loose, to: Loose): boolean => {
   })
 }
 
+/** The ids of calls that can be answered. */
+const callIds = (message: Loose): ReadonlyArray<unknown> =>
+  contentOf(message).flatMap((b) =>
+    isRecord(b) && b["type"] === "toolCall" && typeof b["name"] === "string" && b["id"] !== ""
+      ? [b["id"]]
+      : []
+  )
+
+/** An edit leaves no call out. */
+const keepsCalls = (from: Loose, to: Loose): boolean => {
+  const left = new Set(callIds(to))
+  return callIds(from).every((id) => typeof id !== "string" || left.has(id))
+}
+
 /** An edit keeps all but blocks. One of a user's message must share a block, or it could be any text. */
 const isEditOf = (from: unknown, to: Loose): boolean =>
   isRecord(from) &&
   sameFrame(from, to) &&
   derives(from, to) &&
+  keepsCalls(from, to) &&
   (to["role"] !== "user" || shared(from, to) > 0 || !isOurText(to))
 
 /** Where each object of a list stands, ascending. */
