@@ -105,7 +105,8 @@ export const mutants: ReadonlyArray<Mutant> = [
     fault: "a call may be replaced by one of another id",
     file: "internal/gate.ts",
     find: 'call?.type === "toolCall" && call.id === from.id && call.name',
-    put: 'call?.type === "toolCall" && call.name'
+    put: 'call?.type === "toolCall" && call.name',
+    tests: ["Gate", ...invariants]
   },
   {
     fault: "reasoning may be rewritten",
@@ -129,11 +130,11 @@ export const mutants: ReadonlyArray<Mutant> = [
     tests: ["Gate"]
   },
   {
-    fault: "a group with open calls may be folded",
-    file: "internal/gate.ts",
-    find: "if (!item.closed && !guard)",
-    put: "if (!item.closed && item.kind === \"fold\")",
-    tests: ["Gate", ...invariants]
+    fault: "calls without a result are not protected",
+    file: "internal/protect.ts",
+    find: "if (group.open.length > 0) return UNANSWERED",
+    put: "",
+    tests: ["Protection", ...invariants]
   },
   {
     fault: "a refused edit is not taken back",
@@ -159,8 +160,9 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a block can go up the ladder again",
     file: "internal/Draft.ts",
-    find: "(current[1].to.length === 0 ? 3 : current[1].rank) >= down",
-    put: "(current[1].to.length === 0 ? 3 : current[1].rank) > down + 1"
+    find: "depthOf(current[1]) >= depthOf(edit)",
+    put: "depthOf(current[1]) > depthOf(edit) + 9",
+    tests: ["Draft", ...invariants]
   },
   {
     fault: "the sums forget what a fold took away",
@@ -177,9 +179,10 @@ export const mutants: ReadonlyArray<Mutant> = [
   },
   {
     fault: "a fold stands where its last item stood",
-    file: "internal/items.ts",
-    find: "this.first = Math.min(...items.map((i) => i.first))",
-    put: "this.first = Math.max(...items.map((i) => i.first))"
+    file: "internal/Draft.ts",
+    find: "slots.map((slot, i) => [slot, i === 0 ? fold : null] as const)",
+    put: "slots.toReversed().map((slot, i) => [slot, i === 0 ? fold : null] as const)",
+    tests: ["Draft", ...invariants]
   },
   {
     fault: "a fold applies though its basis is gone",
@@ -192,7 +195,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: "internal/items.ts",
     find: "bytes += bytesOf(message) - entry.facts.bytes",
     put: "bytes += bytesOf(message)",
-    tests: ["HardLimit", ...guard]
+    tests: ["Draft", "RequestBytes"]
   },
 
   // The transcript: pairs and identity
@@ -206,7 +209,8 @@ export const mutants: ReadonlyArray<Mutant> = [
     fault: "a second result of one call is kept",
     file: "Transcript.ts",
     find: 'typeof message.toolCallId === "string" && waiting.delete(message.toolCallId))',
-    put: 'typeof message.toolCallId === "string" && (waiting.delete(message.toolCallId), calls.includes(message.toolCallId)))'
+    put: 'typeof message.toolCallId === "string" && (waiting.delete(message.toolCallId), calls.includes(message.toolCallId)))',
+    tests: ["Transcript", ...invariants]
   },
   {
     fault: "a call without a result is left open",
@@ -257,7 +261,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: "internal/ViewState.ts",
     find: "this.items[i]!.first <= first) i++",
     put: "this.items[i]!.first < first) i++",
-    tests: ["StepMemory", ...invariants]
+    tests: ["Draft"]
   },
 
   // The guard
@@ -300,7 +304,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     fault: "the guard never takes whole groups",
     file: "internal/rungs.ts",
     find: "  if (basis === undefined) return\n  const ids",
-    put: "  if (basis === undefined || basis !== \"\") return\n  const ids",
+    put: '  if (basis === undefined || basis !== "") return\n  const ids',
     tests: guard
   },
   {
@@ -368,7 +372,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: "internal/walk.ts",
     find: 'if (profile.reasoning !== "none") {',
     put: 'if (profile.reasoning === "drop") {',
-    tests: invariants
+    tests: ["Restart.property", "Reasoning"]
   },
 
   // What is saved
@@ -389,7 +393,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: "internal/MemoryImpl.ts",
     find: 'this.#session.journal.push({ t: "pin", id })',
     put: "",
-    tests: ["Ledger", ...invariants]
+    tests: ["Restart.property"]
   },
   {
     fault: "a restored session forgets what is in force",

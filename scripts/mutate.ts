@@ -105,7 +105,10 @@ const tryOne = async (copy: string, mutant: Mutant): Promise<void> => {
     unused.push(`${mutant.fault}: ${mutant.file} has its text not once`)
     return line("stale", mutant, mutant.file, from)
   }
-  writeFileSync(path, source.replace(mutant.find, () => mutant.put))
+  writeFileSync(
+    path,
+    source.replace(mutant.find, () => mutant.put)
+  )
   for (const name of testsOf(mutant)) {
     const { failed, output, passed } = await test(copy, [name])
     if (failed[0] !== undefined) {

@@ -15,6 +15,8 @@ const tasks = {
   test: [path("node_modules", "vitest", "vitest.mjs"), "run"],
   demo: ["--conditions=@varve/source", path("examples", "gui-agent", "src", "demo.ts")],
   verify: [path("scripts", "verify.ts")],
+  soak: ["--conditions=@varve/source", path("bench", "src", "soak", "soak.ts")],
+  mutate: [path("scripts", "mutate.ts")],
   summary: [path("scripts", "summary.ts")]
 }
 

@@ -59,6 +59,13 @@ const stages: ReadonlyArray<Stage> = [
   },
   { name: "format", what: "oxfmt", run: () => run("oxfmt", ["--check", "."]) },
   { name: "tests", what: "vitest", run: () => run("vitest", ["run"], { show: true }) },
+  {
+    name: "soak",
+    what: "10 000 random sessions, pipelines and profiles",
+    run: () =>
+      run(process.execPath, ["--conditions=@varve/source", "bench/src/soak/soak.ts", "10000"]),
+    tells: true
+  },
   script("docs", "code in docs compiles, runs and gives what it says", "doc-examples.ts"),
   script("build", "dist, from nothing", "build.ts"),
   {

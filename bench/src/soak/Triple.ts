@@ -7,7 +7,10 @@ import type { Profile } from "@varve/core/Profile"
 import { defaultProfile } from "@varve/core/Profile"
 import type { Summarizer } from "@varve/core/Summarizer"
 import { modelNames, profile } from "@varve/profiles"
+import { extractiveSummarizer } from "@varve/strategy-extractive-summary"
+import { modelSummarizer } from "@varve/strategy-llm-summary"
 import { screenshots } from "@varve/strategy-screenshot-prune"
+import { maskToolResults } from "@varve/strategy-tool-result-mask"
 import type { Growth } from "@varve/testkit/Growth"
 import { growths } from "@varve/testkit/Growth"
 import { histories } from "@varve/testkit/Histories"
@@ -18,10 +21,15 @@ import type { Trial } from "@varve/testkit/Trial"
 import { estimateCounter } from "@varve/core/Counter"
 import * as fc from "fast-check"
 
-type Script = SummaryOutcome | "clip"
+/** Who summarises: one of the summarizers, or one that answers by a script. */
+type Script = SummaryOutcome | "clip" | "extractive" | "model"
 
 /** A first-party strategy with its options, as plain data, so that a failing triple prints. */
 type Part =
+  | {
+      readonly of: "maskToolResults"
+      readonly options: NonNullable<Parameters<typeof maskToolResults>[0]>
+    }
   | { readonly of: "screenshots"; readonly options: Parameters<typeof screenshots>[0] }
   | {
       readonly of: "stepMemory"
@@ -56,7 +64,8 @@ export interface Triple {
 const scripts = fc.constantFrom<Script | undefined>(
   undefined,
   "clip",
-  "good",
+  "extractive",
+  "model",
   "good",
   "good",
   "failing",
@@ -77,11 +86,24 @@ const parts: Readonly<Record<Part["of"], fc.Arbitrary<Part>>> = {
       {
         keep: fc.constantFrom(0, 1, 2, 3, "all" as const),
         duplicates: fc.constantFrom(false as const, "exact" as const),
-        placeholder: fc.constantFrom("card" as const, "classic" as const)
+        placeholder: fc.constantFrom("card" as const, "classic" as const),
+        // Thumbnails cost what an image library costs: now and then.
+        thumbnails: fc.nat(24).map((n) => (n === 0 ? 2 : false))
       },
       some
     )
     .map((options): Part => ({ of: "screenshots", options })),
+  maskToolResults: fc
+    .record(
+      {
+        keep: fc.constantFrom(0, 1, 3, 10),
+        tokens: fc.constantFrom(1, 10, 40, 120),
+        except: fc.constantFrom([], ["click"]),
+        keepErrors: fc.boolean()
+      },
+      some
+    )
+    .map((options): Part => ({ of: "maskToolResults", options })),
   stepMemory: fc
     .tuple(
       fc.record(
@@ -118,7 +140,7 @@ const wraps = fc.oneof(
 )
 
 const pipelines = fc
-  .shuffledSubarray(["screenshots", "stepMemory", "conversationSummary"] as const)
+  .shuffledSubarray(Object.keys(parts) as ReadonlyArray<Part["of"]> as Array<Part["of"]>)
   .chain((names) => fc.tuple(...names.map((of) => fc.record({ part: parts[of], wrap: wraps }))))
 
 const names = modelNames()
@@ -196,17 +218,30 @@ export const triples: fc.Arbitrary<Triple> = fc.record({
   restarts: fc.nat(3).map((n) => n === 0)
 })
 
-const summarizerOf = (script: Script | undefined): { summarizer?: Summarizer } =>
-  script === undefined
-    ? {}
-    : {
-        summarizer: script === "clip" ? clipSummarizer() : scriptedSummarizer([script]).summarizer
-      }
+const complete = ({ prompt }: { readonly prompt: string }) =>
+  Promise.resolve({ text: `${prompt.length} characters were summarised.`, stopReason: "stop" })
+
+const summarizers = {
+  clip: clipSummarizer,
+  extractive: extractiveSummarizer,
+  model: () => modelSummarizer({ complete })
+}
+
+const isOwn = (script: Script): script is keyof typeof summarizers => script in summarizers
+
+const summarizerOf = (script: Script | undefined): { summarizer?: Summarizer } => {
+  if (script === undefined) return {}
+  return {
+    summarizer: isOwn(script) ? summarizers[script]() : scriptedSummarizer([script]).summarizer
+  }
+}
 
 const strategyOf = (part: Part): Strategy => {
   switch (part.of) {
     case "screenshots":
       return screenshots(part.options)
+    case "maskToolResults":
+      return maskToolResults(part.options)
     case "stepMemory":
       return stepMemory({ ...part.options, ...summarizerOf(part.script) })
     case "conversationSummary":
@@ -240,15 +275,19 @@ const rules = {
 
 const counter = estimateCounter()
 
-/** A script that fails is tried again after a restart, sooner than without one. */
-const isSteady = ({ pipeline }: Triple): boolean =>
-  pipeline.every(
-    ({ part, wrap }) =>
-      wrap !== "background" &&
-      (part.of === "screenshots" ||
-        part.script === undefined ||
-        part.script === "good" ||
-        part.script === "clip")
+const makesThumbnails = (part: Part): boolean =>
+  part.of === "screenshots" && typeof part.options?.thumbnails === "number"
+
+/** False where something works beside the agent: what it has done by the next request is a matter of time. */
+const isSettled = ({ pipeline }: Triple): boolean =>
+  pipeline.every(({ part, wrap }) => wrap !== "background" && !makesThumbnails(part))
+
+/** False for a script that fails: after a restart it is tried again sooner than without one. */
+const isSteady = (triple: Triple): boolean =>
+  isSettled(triple) &&
+  triple.pipeline.every(
+    ({ part }) =>
+      !("script" in part) || ["good", "clip", "extractive", "model"].includes(part.script ?? "good")
   )
 
 /** The session that a triple stands for. */
@@ -282,6 +321,6 @@ export const trialOf = (triple: Triple): Trial => {
     pins: new Set(ids),
     steps: true,
     restarts: triple.restarts && isSteady(triple),
-    settled: triple.pipeline.every(({ wrap }) => wrap !== "background")
+    settled: isSettled(triple)
   }
 }

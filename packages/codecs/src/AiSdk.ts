@@ -109,17 +109,22 @@ const linkOf: LinkOf = ({ approvalId, providerExecuted, toolCallId, type }, role
 }
 
 /**
- * Where a provider has stored items, an edit to one of an answer would be ignored or leave its reasoning
- * alone: the reasoning goes, and what stays is sent in full.
+ * A tool message holds results and approvals alone. Where a provider has stored items, an edit to one of an
+ * answer would be ignored or leave its reasoning alone: the reasoning goes, what stays is sent in full.
  */
 const settle: PartShape["settle"] = (now, before) => {
   const isBound = (part: unknown): boolean => isRecord(part) && itemOf(part) !== undefined
-  const content = now.content as ReadonlyArray<unknown>
+  const { content } = now
+  if (!Array.isArray(content)) return now
+  if (now.role === "tool") return { ...now, content: content.filter(isOfTool) }
   if (now.role !== "assistant" || ![before.content].flat().some(isBound)) return now
   const left = content.filter((part) => !(isBound(part) && isReasoning(part as Loose)))
   const full = left.map((part) => (isRecord(part) ? unbound(part) : part))
   return { ...now, content: full }
 }
+
+const isOfTool = (part: unknown): boolean =>
+  isRecord(part) && (part.type === "tool-result" || part.type === APPROVAL)
 
 const isReasoning = ({ type }: Loose): boolean => type === "reasoning" || type === "reasoning-file"
 

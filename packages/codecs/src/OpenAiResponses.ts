@@ -23,6 +23,7 @@ import {
 /** An input item of OpenAI's Responses API, read structurally. */
 export interface OpenAiResponsesItem {
   readonly type?: string | null | undefined
+  readonly role?: string | undefined
 }
 
 const textsOf = (value: unknown): string =>

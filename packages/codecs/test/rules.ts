@@ -329,7 +329,9 @@ export const sdkFaults = (
     for (const part of listOf(content)) {
       const item = part.providerOptions?.openai?.itemId
       if (item !== undefined) stored.add(item)
-      if (part.type === "text") {
+      if (role === "tool" && !/^tool-(result|approval-response)$/.test(part.type))
+        faults.push(`a part ${part.type} of a tool message`)
+      else if (part.type === "text") {
         if (typeof part.text !== "string") faults.push("a text without text")
       } else if (part.type === "image" || part.type === "file") {
         if (!isSdkImage(part)) faults.push("an image without data")

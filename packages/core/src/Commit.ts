@@ -51,8 +51,11 @@ const countOf = (staged: ReadonlyArray<Staged>, view: View): number => {
     else if (edit.kind === "fold") others++
   }
   if (blocks.size === 0) return others
-  for (const list of [view.images, view.results])
-    for (const { block, rank } of list) if (rank === 1) blocks.delete(block)
+  const forget = (list: ReadonlyArray<{ readonly block: string; readonly rank: number }>): void => {
+    for (let i = 0; i < list.length; i++) if (list[i]!.rank === 1) blocks.delete(list[i]!.block)
+  }
+  forget(view.images)
+  forget(view.results)
   return others + blocks.size
 }
 
@@ -88,10 +91,10 @@ export const batched = (options: { readonly size: number }): CommitRule => {
 }
 
 /**
- * How much longer than so far a run of unknown length is taken to go on: by this share of its requests. Where
- * lengths vary as widely as those of agents do, three runs of four that have come so far go on for that long.
+ * How much longer a run of unknown length is taken to go on, as a share of its requests so far. The lengths of
+ * agents' runs vary so widely that two runs of three that have come so far go on for at least half as long.
  */
-const SHARE_AHEAD = 1 / 3
+const SHARE_AHEAD = 0.5
 
 /** Options of `whenItPays`. */
 export interface WhenItPaysOptions {
@@ -107,12 +110,20 @@ export interface WhenItPaysOptions {
 /**
  * Edits come into force when they pay under the profile's cache prices.
  *
- * For every position at which the staged edits could be cut, two sums are compared: what has been paid so
- * far for sending what the edits behind the cut would have taken away (tokens x price of a read x requests),
- * and what it costs to re-write what stands behind the cut (tokens x (price of a write - price of a read)).
- * Once the first has reached the second, the edits come into force: at worst twice what the best moment would
- * have cost, without knowing how long the run will be. With `expectedRequests`, the requests that the whole
- * run is expected to make, nothing comes into force that the requests to come can't pay back. A cold cache, or none, makes the re-write free.
+ * For every position at which the staged edits could be cut, three sums are compared:
+ *
+ * - earned: what has been paid so far for sending what the edits behind the cut would have taken away (tokens
+ *   x price of a read x requests);
+ * - rewrite: what it costs to write anew what stands behind the cut (tokens x (price of a write - price of a
+ *   read)), and the part of it that is due in every commit: what stands behind the newest staged edit;
+ * - ahead: what the edits will save in the requests to come.
+ *
+ * They come into force once earned has reached the part that is due in every commit, and ahead the whole
+ * rewrite; of several cuts the one at which ahead outweighs the rewrite most. The first is the balance of the
+ * best batch size in a long run, where what is paid for waiting equals what a commit costs; the second keeps a
+ * run that ends soon from paying for what it can't use. The requests to come are those that are left of
+ * `expectedRequests`, the requests of the whole run; where that isn't known, half of those made so far. A cold
+ * cache, or none, makes the rewrite free.
  *
  * Throws `ConfigError` where `expectedRequests` is not a number of at least 0.
  *
@@ -150,7 +161,7 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
     const rewrite = Math.max(0, prices.cacheWrite - read)
     const ahead =
       expectedRequests === undefined
-        ? view.requests * Number((globalThis as any).process?.env?.AHEAD ?? SHARE_AHEAD)
+        ? view.requests * SHARE_AHEAD
         : Math.max(0, expectedRequests - view.requests)
     const sorted = staged.toSorted((a, b) => b.position - a.position)
     let best: { readonly cut: number; readonly net: number; readonly cost: number } | undefined
@@ -174,14 +185,15 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
       const cost = Math.max(0, behind - saved) * rewrite
       tail ??= cost
       const net = saved * read * ahead - cost
-      if (!(saved > 0 && earned > 0 && earned >= (whole ? cost : tail) && net >= 0)) continue
+      const isDue = earned > 0 && earned >= (whole ? cost : tail)
+      if (!(saved > 0 && isDue && net >= 0)) continue
       // An earlier cut that re-writes hardly more takes its edits along: a memo before a fold, say.
       if (best === undefined || net >= best.net || cost <= 1.1 * best.cost) {
         best = { cut: s.position, net, cost }
       }
     }
     if (best === undefined) return wait("the re-write would cost more than it saves so far")
-    const reason = `saving has reached the re-write of ${usd(best.cost)}`
+    const reason = `${usd(best.cost)} of re-writing, for ${usd(best.cost + best.net)} in ${Math.round(ahead)} requests`
     return { cut: whole ? first(staged) : best.cut, reason }
   }
 }

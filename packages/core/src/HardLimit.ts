@@ -148,11 +148,23 @@ const minimal = (
 }
 
 const guard = (view: ViewState, lowWater: number): ReadonlyArray<Edit> => {
+  const { limits, usage } = view
+  const unfit = new Set(unfitImages(view))
+  // Where images or bytes are over a limit, what stands for a tiny image may cost more tokens than it does.
+  const dearer =
+    unfit.size > 0 ||
+    usage.images > limits.images ||
+    usage.imageBytes > limits.imageBytes ||
+    usage.requestBytes > limits.requestBytes
   const draft = new Draft(view)
   const accepted: Array<Accepted> = []
   const take = (edit: Edit): boolean => {
     const result = accept(draft, edit, { guard: true })
     if (typeof result === "string") return false
+    if (result.delta.tokens > 0 && edit.kind === "replace" && !dearer) {
+      result.undo()
+      return false
+    }
     accepted.push(result)
     return true
   }
@@ -173,7 +185,6 @@ const guard = (view: ViewState, lowWater: number): ReadonlyArray<Edit> => {
   /** What text can do nothing about is left to the images. */
   const textHelps = (target: Target): boolean =>
     !meets(view, { ...draft.totals, images: 0, imageBytes: 0 }, target)
-  const unfit = new Set(unfitImages(view))
   imagesDown(
     view.images.filter((i) => unfit.has(i.block)),
     "over a limit for single images"

@@ -1,10 +1,15 @@
 import type { Counter } from "./Counter.ts"
 import type { ItemId } from "./Edit.ts"
 import type { Facts } from "./internal/facts.ts"
-import { FactsCache, frozen, withoutOddCalls } from "./internal/facts.ts"
+import { FactsCache, frozen } from "./internal/facts.ts"
 import { hashText } from "./internal/hash.ts"
+import type { GroupRead, Loose, Repair } from "./internal/readGroup.ts"
+import { GroupReader, isMessage, REACH } from "./internal/readGroup.ts"
 import type { BlockId, Message, MessageId } from "./Message.ts"
-import { blockId, isBlank } from "./Message.ts"
+import { blockId } from "./Message.ts"
+
+export type { Repair } from "./internal/readGroup.ts"
+export { isUnknownRole } from "./internal/readGroup.ts"
 
 /** A message of the transcript with what is known of it. */
 export interface Entry {
@@ -52,17 +57,6 @@ export interface Group {
   readonly repairs: ReadonlyArray<Repair>
 }
 
-/** A fault of the host's history that was mended. */
-export interface Repair {
-  readonly at: number
-  readonly what: string
-}
-
-const LOOSE = "a result without a call, or a second one; left out"
-
-/** How many messages behind a call its result may still come, when others stand between. */
-const REACH = 16
-
 const start: Group["upTo"] = {
   tokens: 0,
   bytes: 0,
@@ -76,23 +70,6 @@ const start: Group["upTo"] = {
   newestImage: undefined
 }
 
-const known = new Set(["user", "assistant", "toolResult", "system"])
-
-/** True for a role that this library does not know: such a message is passed through and protected. */
-export const isUnknownRole = (role: string): boolean => !known.has(role)
-
-interface Loose {
-  readonly role: string
-  readonly id?: unknown
-  readonly content?: unknown
-  readonly toolCallId?: unknown
-  readonly stopReason?: unknown
-  readonly timestamp?: unknown
-}
-
-const isMessage = (u: unknown): u is Loose =>
-  typeof u === "object" && u !== null && typeof (u as Loose).role === "string"
-
 /** Stands at the front where a provider wants a user's message there and the history has none. */
 export const OPENER: Message & Loose = frozen({
   role: "user",
@@ -103,12 +80,6 @@ export const OPENER: Message & Loose = frozen({
     } as const)
   ]
 })
-
-/** One message of a group while it is put together. */
-interface Part {
-  readonly message: Loose
-  readonly at: number
-}
 
 /**
  * The host's history, indexed: messages with ids and facts, in groups. Faults of the history (orphan and
@@ -123,12 +94,12 @@ export class Transcript {
   #repairs = 0
   readonly #seen = new Map<string, number>()
   readonly #facts: FactsCache
-  readonly #noResult = new WeakMap<object, Map<string, Loose>>()
-
+  readonly #reader: GroupReader
   readonly #startsWithUser: boolean
 
   constructor(counter: Counter, startsWithUser = false) {
     this.#facts = new FactsCache(counter)
+    this.#reader = new GroupReader(this.#facts)
     this.#startsWithUser = startsWithUser
   }
 
@@ -184,7 +155,11 @@ export class Transcript {
     before.length = same
     for (let i = same; i < raw.length; i++) before.push(raw[i])
     let at = keep === 0 ? 0 : this.groups[keep - 1]!.to
-    while (at < raw.length) at = this.#read(at)
+    while (at < raw.length) {
+      const read = this.#reader.read(before, at)
+      this.#add(read, at)
+      at = read.to
+    }
     return keep
   }
 
@@ -211,152 +186,16 @@ export class Transcript {
     this.#repairs -= group.repairs.length
   }
 
-  /** Reads one group from a position; gives the position behind it. */
-  #read(from: number): number {
-    const raw = this.#raw
-    const repairs: Array<Repair> = []
-    const mend = (at: number, what: string) => repairs.push({ at, what })
-    const parts: Array<Part> = []
-    let open: ReadonlyArray<string> = []
-    let at = from
-    // What can't start a group is passed over here, so that its repair is kept with the group that follows.
-    for (; at < raw.length; at++) {
-      const message = raw[at]
-      if (!isMessage(message)) mend(at, "not a message with a role; left out")
-      else if (message.role === "toolResult") mend(at, LOOSE)
-      else if ((message.role === "user" || message.role === "assistant") && isBlank(message)) {
-        mend(at, `an empty ${message.role} message; left out`)
-      } else break
-    }
-    if (at < raw.length) {
-      let head = raw[at] as Loose
-      if (head.role === "assistant" && this.#facts.of(head).oddCalls) {
-        head = withoutOddCalls(head)
-        mend(at, "calls without an id or a name, or two with one id; left out")
-        if (isBlank(head)) {
-          this.#add(parts, open, from, at + 1, repairs)
-          return at + 1
-        }
-      }
-      parts.push({ message: head, at })
-      at++
-      if (head.role === "assistant") {
-        const calls = this.#facts.of(head).calls
-        if (calls.length > 0) {
-          const read = this.#results(parts, at, calls, mend)
-          at = read.at
-          open = read.open
-          if (read.drop) {
-            mend(parts[0]!.at, "an aborted message with calls that were never made; left out")
-            // What others said meanwhile stays.
-            const others = parts.filter(
-              (p) => p.message !== head && p.message.role !== "toolResult"
-            )
-            parts.splice(0, parts.length, ...others)
-          }
-        }
-      }
-    }
-    this.#add(parts, open, from, at, repairs)
-    return at
-  }
-
-  /** Gathers the results of an assistant's calls behind it. */
-  #results(
-    parts: Array<Part>,
-    from: number,
-    calls: ReadonlyArray<string>,
-    mend: (at: number, what: string) => void
-  ): { at: number; open: ReadonlyArray<string>; drop: boolean } {
-    const raw = this.#raw
-    const head = parts[0]!
-    const waiting = new Set(calls)
-    let at = from
-    const take = (): void => {
-      for (; at < raw.length; at++) {
-        const message = raw[at]
-        if (!isMessage(message)) mend(at, "not a message with a role; left out")
-        else if (message.role !== "toolResult") break
-        else if (typeof message.toolCallId === "string" && waiting.delete(message.toolCallId))
-          parts.push({ message, at })
-        else mend(at, LOOSE)
-      }
-    }
-    take()
-    let direct = parts.length
-    // A result may stand behind other messages (approvals): then all up to it is one group.
-    while (waiting.size > 0 && at < raw.length) {
-      const found = this.#findResult(at, waiting)
-      if (found === undefined) break
-      for (; at < found; at++) {
-        const message = raw[at]
-        if (!isMessage(message)) mend(at, "not a message with a role; left out")
-        else if (message.role === "toolResult") mend(at, LOOSE)
-        else if (isBlank(message) && !isUnknownRole(message.role) && message.role !== "system") {
-          mend(at, `an empty ${message.role} message; left out`)
-        } else parts.push({ message, at })
-      }
-      take()
-    }
-    if (waiting.size === 0) return { at, open: [], drop: false }
-    const stopped = head.message.stopReason === "aborted" || head.message.stopReason === "error"
-    if (stopped) return { at, open: [], drop: true }
-    const between = parts.some((p, i) => i > 0 && p.message.role !== "toolResult")
-    if (at >= raw.length && !between) return { at, open: [...waiting], drop: false }
-    for (const id of waiting) {
-      mend(head.at, "a call without a result; a note stands for it")
-      parts.splice(direct++, 0, { message: this.#placeholder(head.message, id), at: -1 })
-    }
-    return { at, open: [], drop: false }
-  }
-
-  #findResult(from: number, waiting: ReadonlySet<string>): number | undefined {
-    const end = Math.min(this.#raw.length, from + REACH)
-    for (let i = from; i < end; i++) {
-      const message = this.#raw[i]
-      if (!isMessage(message)) continue
-      if (message.role === "toolResult") {
-        if (typeof message.toolCallId === "string" && waiting.has(message.toolCallId)) return i
-      } else if (message.role === "assistant") return undefined
-    }
-    return undefined
-  }
-
-  #placeholder(head: Loose, id: string): Loose {
-    let made = this.#noResult.get(head)
-    if (made === undefined) this.#noResult.set(head, (made = new Map()))
-    let message = made.get(id)
-    if (message === undefined) {
-      const call = Array.isArray(head.content)
-        ? (head.content as ReadonlyArray<Record<string, unknown>>).find(
-            (b) => b?.type === "toolCall" && b.id === id
-          )
-        : undefined
-      message = frozen({
-        role: "toolResult",
-        toolCallId: id,
-        toolName: typeof call?.name === "string" ? call.name : "unknown",
-        content: [Object.freeze({ type: "text", text: "[no result was recorded]" })],
-        isError: true,
-        ...(typeof head.timestamp === "number" ? { timestamp: head.timestamp } : {})
-      }) as Loose
-      made.set(id, message)
-    }
-    return message
-  }
-
-  #add(
-    parts: ReadonlyArray<Part>,
-    open: ReadonlyArray<string>,
-    from: number,
-    to: number,
-    repairs: ReadonlyArray<Repair>
-  ): void {
+  #add({ parts, open, repairs, to }: GroupRead, from: number): void {
     const { requests: answers, turns: prompts } = this.totals
     const isFirst = answers === 0 && prompts === 0 && parts[0]?.message.role === "assistant"
     if (this.#startsWithUser && isFirst && this.groups.at(-1)?.entries[0]?.message !== OPENER) {
       const what = "the first message is not a user's; a note stands before it"
-      this.#add([{ message: OPENER, at: -1 }], [], from, from, [{ at: from, what }])
+      const repair = { at: from, what }
+      this.#add(
+        { parts: [{ message: OPENER, at: -1 }], open: [], repairs: [repair], to: from },
+        from
+      )
     }
     const index = this.groups.length
     const last = this.groups.at(-1)

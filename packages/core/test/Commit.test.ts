@@ -85,9 +85,11 @@ describe("Commit.batched", () => {
 
 describe("Commit.whenItPays", () => {
   const rule = Commit.whenItPays()
+  /** Of a run that has made so many requests, and is taken to make half as many more. */
+  const after = (requests: number, view = viewOf(10, 100)) => ({ ...view, requests })
   const cut = (
     all: ReadonlyArray<Staged>,
-    view = viewOf(10, 100),
+    view = after(1000),
     p: typeof defaultProfile = profile
   ) => rule(all, view, p).cut
 
@@ -108,15 +110,29 @@ describe("Commit.whenItPays", () => {
     const far = staged(1, 80, { age: 4 })
     expect(cut([near])).toBe(9)
     expect(cut([far])).toBeNull()
-    expect(cut([far, near])).toBe(9)
+    expect(cut([far, near], after(100))).toBe(9)
     expect(cut([far, staged(2, 80, { age: 4 })])).toBeNull()
+  })
+
+  it("of text that is written anew once, whenever that is, asks no waiting for", () => {
+    // Behind 8 stand 200 tokens, which every commit writes; what lies between 4 and 8 is written once.
+    const all = [staged(4, 60, { age: 20 }), staged(8, 60, { age: 1 })]
+    // (200 - 60) x 0.9 = 126 are due in every commit, and 20 x 6 + 1 x 6 have been paid for waiting.
+    expect(cut(all)).toBe(4)
+    expect(cut([staged(4, 60, { age: 19 }), all[1]!])).toBeNull()
+  })
+
+  it("of a run of unknown length makes no edit that half as many requests more can't pay back", () => {
+    // 486 of re-writing against 6 a request: 81 requests.
+    const old = [staged(4, 60, { age: 200 })]
+    expect([cut(old, after(161)), cut(old, after(162))]).toEqual([null, 4])
   })
 
   it("takes an earlier edit along where that re-writes hardly more", () => {
     // Behind 20 stand 2 000 tokens, behind the memo 2 100.
     const late = staged(20, 60, { age: 330 })
-    expect(cut([late, memo(19.5, false)], viewOf(40, 100))).toBe(19.5)
-    expect(cut([late, memo(12.5, false)], viewOf(40, 100))).toBe(20)
+    expect(cut([late, memo(19.5, false)], after(4000, viewOf(40, 100)))).toBe(19.5)
+    expect(cut([late, memo(12.5, false)], after(4000, viewOf(40, 100)))).toBe(20)
   })
 
   it("with a known length of the run, makes no edit that the requests to come can't pay back", () => {
@@ -133,14 +149,14 @@ describe("Commit.whenItPays", () => {
     expect(cut(all)).toBeNull()
     expect(cut(all, viewOf(10, 100, true))).toBe(1)
     const none = { ...profile, cache: { ...profile.cache, kind: "none" as const } }
-    expect(cut(all, viewOf(10, 100), none)).toBe(1)
+    expect(cut(all, after(1), none)).toBe(1)
   })
 
   it("follows the prices: where reading costs as much as writing, everything pays at once", () => {
     const flat = { ...profile, prices: { ...profile.prices, cacheRead: 1 } }
-    expect(cut([staged(1, 1, { age: 1 })], viewOf(10, 100), flat)).toBe(1)
+    expect(cut([staged(1, 1, { age: 1 })], after(1), flat)).toBe(1)
     const dear = { ...profile, prices: { ...profile.prices, cacheWrite: 1.25 } }
-    expect(cut([staged(4, 60, { age: 81 })], viewOf(10, 100), dear)).toBeNull()
+    expect(cut([staged(4, 60, { age: 81 })], after(1000), dear)).toBeNull()
   })
 
   it("never for what saves nothing; the first memo of a key at once", () => {

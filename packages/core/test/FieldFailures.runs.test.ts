@@ -7,10 +7,8 @@ import type { Message } from "@varve/core/Message"
 import { textOf } from "@varve/core/Message"
 import { defaultProfile } from "@varve/core/Profile"
 import { stepMemory } from "@varve/core/StepMemory"
-import { memoryStore } from "@varve/core/Store"
 import { strategy } from "@varve/core/Strategy"
 import type { Summarizer } from "@varve/core/Summarizer"
-import { SummaryError } from "@varve/core/VarveError"
 import { checkValidity } from "@varve/core/Validity"
 import { measure } from "@varve/testkit/Measure"
 import * as Effect from "effect/Effect"
@@ -23,7 +21,6 @@ import {
   session,
   step,
   task,
-  text,
   user,
   words
 } from "./fixtures/history.ts"

@@ -1,18 +1,13 @@
-import * as Commit from "@varve/core/Commit"
-import { createMemory } from "@varve/core/createMemory"
 import { conversationSummary } from "@varve/core/ConversationSummary"
-import { makeCounter } from "@varve/core/Counter"
 import { hardLimit } from "@varve/core/HardLimit"
 import type { Message } from "@varve/core/Message"
 import { textOf } from "@varve/core/Message"
 import { defaultProfile } from "@varve/core/Profile"
 import { stepMemory } from "@varve/core/StepMemory"
 import { memoryStore } from "@varve/core/Store"
-import { strategy } from "@varve/core/Strategy"
 import type { Summarizer } from "@varve/core/Summarizer"
 import { SummaryError } from "@varve/core/VarveError"
 import { checkValidity } from "@varve/core/Validity"
-import { measure } from "@varve/testkit/Measure"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import {
@@ -27,8 +22,7 @@ import {
   user,
   words
 } from "./fixtures/history.ts"
-import { keepImages, listened } from "./fixtures/memories.ts"
-import { counter } from "./fixtures/views.ts"
+import { listened } from "./fixtures/memories.ts"
 
 /** A summarizer that counts its calls. */
 const summaries = () => {
@@ -76,6 +70,11 @@ describe("ten rounds of summaries", () => {
           "Reference data, not an instruction and not a request."
         )
         expect(messages.indexOf(request)).toBeGreaterThan(request === rule ? -1 : at)
+      }
+      // What else the user seems to say is ours, and says so.
+      for (const m of messages) {
+        if (m.role !== "user" || history.includes(m)) continue
+        expect(textOf(m)).toMatch(/^\[(Summary of the earlier part|Step memory: )/)
       }
       const [done = "", pending = ""] = memory.compose().split("Pending, without an outcome yet:")
       expect(pending).toContain(`"step goal ${i}"`)
@@ -221,4 +220,3 @@ describe("a summary's place", () => {
     expect(report.after.requestBytes).toBeLessThan(report.before.requestBytes)
   })
 })
-

@@ -103,7 +103,9 @@ const holds = async (
   )
   if (counterexample !== null) {
     const [[history, ...rest]] = counterexample
-    expect.fail(`${await check(counterexample[0])}\n${JSON.stringify(rest)}\n${historyAsCode(history)}`)
+    expect.fail(
+      `${await check(counterexample[0])}\n${JSON.stringify(rest)}\n${historyAsCode(history)}`
+    )
   }
   return seen
 }
@@ -123,7 +125,9 @@ describe("the guard", () => {
         return undefined
       })
       expect(seen.length).toBeGreaterThan(numRuns / 4)
-      expect(seen.filter((c) => c.edits.some((e) => e.kind === "fold")).length).toBeGreaterThan(numRuns / 20)
+      expect(seen.filter((c) => c.edits.some((e) => e.kind === "fold")).length).toBeGreaterThan(
+        numRuns / 20
+      )
       expect(seen.filter((c) => c.edits.length > 1).length).toBeGreaterThan(numRuns / 10)
     },
     timeout

@@ -1,44 +1,18 @@
-import * as Commit from "@varve/core/Commit"
 import { createMemory } from "@varve/core/createMemory"
-import { conversationSummary } from "@varve/core/ConversationSummary"
 import * as Edit from "@varve/core/Edit"
 import { hardLimit } from "@varve/core/HardLimit"
 import type { Message } from "@varve/core/Message"
-import { defaultProfile } from "@varve/core/Profile"
 import type { Report } from "@varve/core/Report"
 import { stepMemory } from "@varve/core/StepMemory"
 import { memoryStore } from "@varve/core/Store"
 import { make, strategy } from "@varve/core/Strategy"
-import { ContextOverflow, MemoryClosed, NotAvailable, StoreError } from "@varve/core/VarveError"
-import { VarveEvent } from "@varve/core/VarveEvent"
 import { deepFreeze } from "@varve/testkit/Freeze"
 import { histories } from "@varve/testkit/Histories"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import {
-  assistant,
-  image,
-  odd,
-  read,
-  result,
-  session,
-  step,
-  system,
-  task,
-  text,
-  user,
-  words
-} from "./fixtures/history.ts"
+import { assistant, image, odd, session, system, task, text, user } from "./fixtures/history.ts"
 import { keepImages, listened } from "./fixtures/memories.ts"
-import { counter } from "./fixtures/views.ts"
-
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (e: unknown) => e
-  )
 
 describe("the messages that prepare gives", () => {
   it("are the host's own list where nothing is to be changed", async () => {
@@ -236,4 +210,3 @@ describe("a dry run", () => {
     expect(await run(true)).toEqual(await run(false))
   })
 })
-

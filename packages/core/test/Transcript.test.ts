@@ -202,6 +202,23 @@ describe("a group", () => {
     expect(t.repairs).toEqual([])
   })
 
+  it.each<readonly [string, object]>([
+    ["an error", { isError: true, content: [text("it failed")] }],
+    ["a rejection", { isError: true, content: [text("The user said no.")], rejected: true }],
+    ["nothing", { content: [] }],
+    ["an empty text", { content: "" }],
+    ["no content at all", { content: undefined }],
+    ["an object", { content: { rows: 3 } }],
+    ["odd blocks", { content: [null, { type: "resource" }, 7] }],
+    ["no tool's name", { toolName: undefined }]
+  ])("is closed by any kind of result: %s", (_, fields) => {
+    const answer = { ...result("a"), ...fields }
+    const t = transcriptOf(deepFreeze([task, assistant("a"), answer, user("go on")]))
+    expect(t.groups.map((g) => g.entries.length)).toEqual([1, 2, 1])
+    expect(t.groups[1]!.entries[1]!.message).toBe(answer)
+    expect(t.repairs).toEqual([])
+  })
+
   it("has one id for the same messages, and another for others", () => {
     const id = (...messages: ReadonlyArray<unknown>) => transcriptOf(messages).groups[0]!.id
     expect(id(...step(1))).toBe(id(...structuredClone(step(1))))
@@ -417,7 +434,7 @@ describe("taking a history bit by bit", () => {
                 // Garbage that can't be cloned stays as it is.
               }
             } else if (kind === "break") {
-              now = breakHistory(now as ReadonlyArray<Message>, fault, cut)
+              now = breakHistory(now, fault, cut)
               source = now
             }
             t.update(now)

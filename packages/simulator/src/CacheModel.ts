@@ -34,6 +34,8 @@ export interface CacheOptions {
 
 /** Positions that a read looks back from a mark. */
 const LOOKBACK = 20
+/** Entries that a request writes at most. */
+const WRITES = 4
 /** Hits of the longest common prefix are multiples of this. */
 const STEP = 128
 
@@ -71,8 +73,8 @@ export class CacheModel {
   }
 
   /**
-   * Bills a request. `marks` are positions of pieces after which a mark stands (Anthropic); without them one
-   * stands after the last piece that can carry one, as pi sets it. `at` is the time in ms.
+   * Bills a request. `marks` are positions of pieces after which a mark stands; the last four are written.
+   * Without them one stands after the last piece that can carry one. `at` is the time in ms.
    */
   bill(pieces: ReadonlyArray<Piece>, at: number, marks?: ReadonlyArray<number>): Billed {
     const laid = layOut(pieces)
@@ -119,7 +121,7 @@ export class CacheModel {
       if (this.#isAlive(prefix[from], at) && from > hit) hit = from
     }
     if (this.kind === "anthropic") {
-      for (const mark of usable) for (let j = mark; j > mark - LOOKBACK && j >= 0; j--) look(j)
+      for (const mark of usable.slice(-WRITES)) for (let j = mark; j > mark - LOOKBACK && j >= 0; j--) look(j)
     } else {
       // Breakpoints match exactly: where one stands, and at the latest 20 messages that could carry one.
       for (const mark of usable) look(mark)
@@ -132,7 +134,7 @@ export class CacheModel {
     }
     const read = hit < 0 ? 0 : sums[hit]!
     if (hit >= 0) this.#alive.set(prefix[hit]!, at + lifetime)
-    for (const mark of usable) this.#alive.set(prefix[mark]!, at + lifetime)
+    for (const mark of usable.slice(-WRITES)) this.#alive.set(prefix[mark]!, at + lifetime)
     const upTo = sums[last]!
     return { read, write: Math.max(0, upTo - read), uncached: total - Math.max(upTo, read) }
   }

@@ -46,8 +46,8 @@ interface Plan {
  * could be cheaper where edits are few and far between; where each step leaves one image it is not: an edit
  * more costs the text of one step, once, and saves an image in every request to come.
  *
- * The cache is taken at its best: what a commit leaves as it was is read (`lcp`: in steps of 128; `anthropic`
- * with marks), or no more than the system text is (`anthropic` without marks, `openai-56`).
+ * The cache is taken at its best: what a commit leaves as it was is read (`lcp`: in steps of 128; the others with
+ * marks), or no more than the system text is (the others without marks).
  */
 export const optimum = async (
   trace: Trace,
@@ -78,7 +78,7 @@ export const optimum = async (
   await running.close()
 
   const { lifetime, minimum } = profile.cache
-  const reach = cache === "lcp" || (cache === "anthropic" && marks) ? Infinity : trace.overhead
+  const reach = cache === "lcp" || marks ? Infinity : trace.overhead
   const price = (t: number, total: number, prefix: number): number => {
     const { at, output } = requests[t]!
     const isCold = cache === "none" || t === 0 || at - requests[t - 1]!.at > lifetime

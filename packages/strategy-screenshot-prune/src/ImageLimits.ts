@@ -88,6 +88,10 @@ export const planLimits = (
   const low = (limit: number): number => Math.max(1, Math.floor(limit * LOW_WATER))
 
   const { maxEdge = Infinity, maxPixels = Infinity, bytesPerImage = Infinity } = limits
+  /** It can't stay whatever else goes: no room has to be made for it. */
+  const isLost = ({ bytes, edge, image }: State): boolean =>
+    image.fixed &&
+    (edge > maxEdge || image.width * image.height > maxPixels || bytes > bytesPerImage)
   for (const state of alive.filter(({ image }) => !image.fixed)) {
     const { image } = state
     const pixels = image.width * image.height
@@ -116,13 +120,14 @@ export const planLimits = (
   if (many !== undefined && alive.length > many.over) {
     const limit =
       `${many.maxEdge} px of an edge among more than ${count(many.over, "images", "")}`.trim()
-    const large = alive.filter((s) => s.edge > many.maxEdge)
+    const large = alive.filter((s) => s.edge > many.maxEdge && !isLost(s))
     const stuck = large.filter((s) => !s.scalable)
     const spare = alive.length - many.over
     // Either no image is too large for so many, or there are not so many: whichever takes fewer cards.
     if (large.length > 0 && stuck.length <= spare && !stuck.some((s) => s.image.fixed)) {
       for (const state of large) down(state, limit, many.maxEdge)
-    } else if (large.length > 0) fewer(low(many.over), limit)
+    } else if (large.length > 0 && alive.filter((s) => s.image.fixed).length <= many.over)
+      fewer(low(many.over), limit)
   }
 
   const { imageBytes = Infinity, requestBytes: mostRequest = Infinity } = limits

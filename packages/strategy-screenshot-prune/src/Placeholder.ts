@@ -28,6 +28,10 @@ export const classicText = (
   return `[Screenshot removed - Step ${step?.step ?? image.ordinal}]`
 }
 
+/** True where every text would cost more than the image does. */
+export const isTiny = (image: ImageRef, view: Pick<View, "counter">): boolean =>
+  image.rank === 0 && view.counter.text(SHORT) > image.tokens
+
 /** The text that stands for an image, or nothing where every text would cost more than the image does. */
 export const placeholder = (
   image: ImageRef,

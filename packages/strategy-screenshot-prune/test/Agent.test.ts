@@ -11,7 +11,7 @@ import type { Context } from "@mariozechner/pi-ai"
 import { Commit, createMemory, hardLimit } from "@varve/core"
 import type { PlainMemory } from "@varve/core"
 import { readImageSize } from "@varve/core/ImageSize"
-import { afterEach, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { screenshots } from "../src/index.ts"
 import { screen } from "./pictures.ts"
 
@@ -20,7 +20,6 @@ const STEPS = 9
 const frames = await Promise.all(Array.from({ length: STEPS }, (_, i) => screen(640, 400, i)))
 
 const provider = registerFauxProvider({ api: "faux-screens", provider: "faux-screens" })
-afterEach(() => provider.setResponses([]))
 
 /** Runs pi's own loop: one prompt, a screenshot a step. Gives what the model received at each request. */
 const run = async (memory: PlainMemory): Promise<ReadonlyArray<Context["messages"]>> => {

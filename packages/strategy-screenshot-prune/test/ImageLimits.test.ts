@@ -301,6 +301,23 @@ describe("planLimits", () => {
     )
   })
 
+  it("makes no room for an image that can't stay whatever else goes", () => {
+    const at = (n: number, edge: number, fixed: boolean): HeldImage => ({
+      message: `m${n}`,
+      width: edge,
+      height: 100,
+      bytes: 1000,
+      fixed,
+      scalable: false
+    })
+    const old = Array.from({ length: 20 }, (_, n) => at(n, 500, false))
+    const limits = { maxEdge: 8000, manyImages: { over: 20, maxEdge: 2000 } }
+    expect(planLimits([...old, at(20, 9000, true)], limits, 0).size).toBe(0)
+    expect(planLimits([...old, at(20, 3000, true)], limits, 0).size).toBe(7)
+    const stuck = Array.from({ length: 25 }, (_, n) => at(n, 500, true))
+    expect(planLimits([...old, ...stuck, at(50, 3000, true)], limits, 0).size).toBe(0)
+  })
+
   it("asks for nothing where nothing is over", () => {
     fc.assert(
       fc.property(fc.array(held, { maxLength: 16 }), (images) => {

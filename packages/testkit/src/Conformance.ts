@@ -123,7 +123,7 @@ const TIMEOUT = 120_000
  * import { Edit, strategy } from "@varve/core"
  * import { conformance } from "@varve/testkit/Conformance"
  *
- * const mine = strategy("drop-searches", (view) =>
+ * const mine = strategy("dropSearches", (view) =>
  *   view.results
  *     .filter((r) => r.toolName === "search" && view.protection(r.block) === undefined)
  *     .map((r) => Edit.replace(r.block, "[searched]"))

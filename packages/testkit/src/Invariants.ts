@@ -3,7 +3,6 @@ import type { Limits } from "@varve/core/Budget"
 import type { Counter, Overhead } from "@varve/core/Counter"
 import { estimateCounter } from "@varve/core/Counter"
 import type { Message } from "@varve/core/Message"
-import { textOf } from "@varve/core/Message"
 import { checkValidity } from "@varve/core/Validity"
 import type { IsPinned } from "./HardPart.ts"
 import { hardPart, isFixed, measureHardPart, taskIndex } from "./HardPart.ts"
@@ -122,6 +121,9 @@ const order = ({ input }: Prepared, origins: ReadonlyArray<Origin>, found: Found
   })
 }
 
+/** What may stand for an image. */
+const WORDS: Message = { role: "user", content: "[image left out]" }
+
 const cost = (p: Prepared, counter: Counter, found: Found): void => {
   const startsWithUser = p.startsWithUser === true
   if (checkValidity(p.input, { startsWithUser }).length > 0) return
@@ -131,8 +133,12 @@ const cost = (p: Prepared, counter: Counter, found: Found): void => {
     p.output.filter((m) => !isMemo(m)),
     counter
   )
-  // Where an image of a few tokens is all that a message has, the words that stand for it may cost more.
-  const words = p.output.filter((m) => isRecord(m) && textOf(m).includes("[image left out]")).length * 8
+  // Where an image of a few tokens breaks another limit, the words that stand for it may cost more.
+  const { tokens: _, messages: __, ...ofImages } = p.limits ?? {}
+  const words =
+    overLimits(before, ofImages).length === 0
+      ? 0
+      : (before.images - after.images) * counter.request({ messages: [WORDS] }).tokens
   for (const axis of ["tokens", "images", "imageBytes"] as const) {
     if (after[axis] > before[axis] + (axis === "tokens" ? words : 0)) {
       found.push({

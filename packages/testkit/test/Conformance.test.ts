@@ -64,7 +64,12 @@ describe("conformance", { timeout: 120_000 }, () => {
 
   it("finds a strategy that fails on odd content", async () => {
     const failing = strategy("failing", (view) =>
-      view.messages.flatMap((m) => (m.content as string).slice(0, 0).split("").map(() => good as never))
+      view.messages.flatMap((m) =>
+        (m.content as string)
+          .slice(0, 0)
+          .split("")
+          .map(() => good as never)
+      )
     )
     expect(await complaint(failing, laws.fails)).toContain("failing: TypeError")
   })
@@ -93,8 +98,11 @@ describe("conformance", { timeout: 120_000 }, () => {
   })
 
   it("check runs all laws and rejects at the first that does not hold", async () => {
-    await expect(conformance(strategy("idle", () => []), { runs: 5 }).check()).rejects.toThrow(
-      /idle does not hold: edits of it are accepted/
-    )
+    await expect(
+      conformance(
+        strategy("idle", () => []),
+        { runs: 5 }
+      ).check()
+    ).rejects.toThrow(/idle does not hold: edits of it are accepted/)
   })
 })

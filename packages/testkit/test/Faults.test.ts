@@ -7,7 +7,13 @@ import { faultKinds, faulty, faultyStore } from "../src/Faults.ts"
 const history = [
   { role: "user", content: "go" },
   { role: "assistant", content: [{ type: "toolCall", id: "c", name: "look", arguments: {} }] },
-  { role: "toolResult", toolCallId: "c", toolName: "look", content: "word ".repeat(200), isError: false },
+  {
+    role: "toolResult",
+    toolCallId: "c",
+    toolName: "look",
+    content: "word ".repeat(200),
+    isError: false
+  },
   ...["one", "two", "three"].flatMap((content) => [
     { role: "assistant", content },
     { role: "user", content }

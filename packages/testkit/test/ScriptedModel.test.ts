@@ -27,7 +27,13 @@ describe("scriptedModel", () => {
   it("refuses what a provider would refuse, and keeps that too", async () => {
     const model = scriptedModel({ answer: () => "ok", limits: { messages: 1 } })
     await expect(model.ask([task, task])).rejects.toThrow(RefusedRequest)
-    const orphan = { role: "toolResult", toolCallId: "x", toolName: "x", content: "", isError: false }
+    const orphan = {
+      role: "toolResult",
+      toolCallId: "x",
+      toolName: "x",
+      content: "",
+      isError: false
+    }
     await expect(model.ask([orphan as Message])).rejects.toThrow(/no call before it/)
     expect(model.requests.map((r) => r.refused.length)).toEqual([1, 1])
   })
@@ -92,7 +98,8 @@ describe("runAgent", () => {
       memory,
       model,
       history: [task],
-      tool: (_, args) => `The page after ${JSON.stringify(args)}: ${"order, address, items; ".repeat(20)}`,
+      tool: (_, args) =>
+        `The page after ${JSON.stringify(args)}: ${"order, address, items; ".repeat(20)}`,
       requests: steps + 1
     })
     expect(model.requests).toHaveLength(steps + 1)

@@ -1,21 +1,36 @@
-import type { PrepareOptions } from "@varve/core/Memory"
 import type { Block, Message, ToolCallBlock } from "@varve/core/Message"
 import type { Report } from "@varve/core/Report"
 import type { Codec, CodecOptions, WriteOptions, Written } from "../Codec.ts"
 import type { NameOf, Segment, Shape } from "./Shape.ts"
 import { placeOf, segmentOf } from "./Shape.ts"
 import type { Loose } from "./values.ts"
-import { isRecord, joined, sameItems } from "./values.ts"
+import { isRecord, joined } from "./values.ts"
 
 /** What was read of a host's message, and what it looked like then. */
 interface Known {
   readonly segment: Segment
-  readonly stamp: ReadonlyArray<unknown>
+  readonly contents: ReadonlyArray<unknown>
+  readonly lengths: ReadonlyArray<number>
 }
 
-/** What tells that a host wrote to its message since: another content, or more of it. */
-const stampOf = (host: ReadonlyArray<Loose>): ReadonlyArray<unknown> =>
-  host.flatMap(({ content }) => [content, Array.isArray(content) ? content.length : 0])
+const lengthOf = (content: unknown): number => (Array.isArray(content) ? content.length : 0)
+
+/** True where the list still has the messages of a segment, and the host has not written to them since. */
+const stands = (
+  { contents, lengths, segment }: Known,
+  host: ReadonlyArray<unknown>,
+  at: number,
+  count: number
+): boolean => {
+  if (segment.host.length !== count) return false
+  for (let k = 0; k < count; k++) {
+    const message = segment.host[k]!
+    const { content } = message
+    if (message !== host[at + k] || content !== contents[k] )
+      return false
+  }
+  return true
+}
 
 /** A codec of a shape. */
 export const makeCodec = <H>(shape: Shape): Codec<H> => {
@@ -24,13 +39,13 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
 
   const segmentAt = (host: ReadonlyArray<unknown>, at: number, names: NameOf): Segment => {
     const first = host[at] as Loose
-    const part = host.slice(at, at + shape.extent(host, at)) as ReadonlyArray<Loose>
+    const count = shape.extent(host, at)
     const found = known.get(first)
-    const stamp = stampOf(part)
-    if (found !== undefined && sameItems(found.segment.host, part) && sameItems(found.stamp, stamp))
-      return found.segment
+    if (found !== undefined && stands(found, host, at, count)) return found.segment
+    const part = host.slice(at, at + count) as ReadonlyArray<Loose>
     const segment = segmentOf(shape.name, part, shape.read(part, names, host, at))
-    known.set(first, { segment, stamp })
+    const contents = part.map(({ content }) => content)
+    known.set(first, { segment, contents, lengths: contents.map(lengthOf) })
     return segment
   }
 
@@ -93,11 +108,12 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
     }
   }
 
-  const optionsOf = ({ marks: _, system, ...rest }: CodecOptions): PrepareOptions & CodecOptions =>
-    ({
-      ...rest,
-      system: typeof system === "object" ? joined(system) : system
-    }) as PrepareOptions & CodecOptions
+  const optionsOf = ({ dryRun, signal, system, tools }: CodecOptions) => ({
+    dryRun,
+    signal,
+    system: typeof system === "object" ? joined(system) : system,
+    tools
+  })
 
   const written = <M>(
     prepared: { readonly messages: ReadonlyArray<Message>; readonly report: Report },
@@ -117,13 +133,9 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
     read,
     write,
     prepare: async (memory, messages, options = {}) =>
-      written(await memory.prepare(read(messages), optionsOf(options) as PrepareOptions), options),
+      written(await memory.prepare(read(messages), optionsOf(options)), options),
     recover: async (memory, error, messages, options = {}) => {
-      const prepared = await memory.recover(
-        error,
-        read(messages),
-        optionsOf(options) as PrepareOptions
-      )
+      const prepared = await memory.recover(error, read(messages), optionsOf(options))
       return prepared === undefined ? undefined : written(prepared, options)
     }
   }

@@ -28,6 +28,7 @@ export const together = (
   linkOf: LinkOf,
   isTurn: (message: Loose) => boolean
 ): number => {
+  if (!begins(host[at], linkOf)) return 1
   const open = new Set<unknown>()
   let end = 1
   for (let i = at; i < host.length && (i === at || open.size > 0); i++) {
@@ -40,6 +41,15 @@ export const together = (
     }
   }
   return end
+}
+
+/** True where a message begins something at all: the answer for most, and found without making anything. */
+const begins = (message: unknown, linkOf: LinkOf): boolean => {
+  if (!isRecord(message) || message.role !== "assistant" || !Array.isArray(message.content))
+    return false
+  for (const part of message.content as ReadonlyArray<unknown>)
+    if (isRecord(part) && linkOf(part, message.role)?.opens !== undefined) return true
+  return false
 }
 
 /** Takes out what began and does not end any more, and the other way round. */

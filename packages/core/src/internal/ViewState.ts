@@ -152,12 +152,12 @@ export class ViewState implements View {
       imageTokens -= item.imageTokens
       messages -= item.messages.length
     }
-    const items = this.items.slice(0, stay)
+    const fresh: Array<Item> = []
     for (let g = keep; g < groups.length; g++) {
       const group = groups[g]!
       if (group.entries.length === 0) continue
       const item = plainItem(group, context.counter)
-      items.push(item)
+      fresh.push(item)
       tokens += item.tokens
       bytes += item.bytes
       images += item.imageCount
@@ -165,39 +165,24 @@ export class ViewState implements View {
       imageTokens += item.imageTokens
       messages += item.messages.length
     }
+    const gone = this.items.slice(stay)
+    const items = instead(this.items, gone.length, fresh)
     const totals = { tokens, bytes, images, imageBytes, imageTokens, messages }
     const next = new ViewState(context, items, this.memoItems, this.folds, totals)
     next.#extended = { items: this.items, stay }
-    const dropped = this.items.length - stay
+    const tailed = <A>(list: ReadonlyArray<A>, of: (item: Item) => ReadonlyArray<A>) =>
+      instead(
+        list,
+        gone.reduce((sum, item) => sum + of(item).length, 0),
+        fresh.flatMap(of)
+      )
     const task = context.transcript.totals.task
     // The memos stand behind the task: as long as that stays, what was laid out before it stays too.
     if (this.#messages !== undefined && (this.memoItems.size === 0 || (task >= 0 && task < keep))) {
-      let cut = this.#messages.length
-      for (let i = 0; i < dropped; i++) cut -= this.items[stay + i]!.messages.length
-      const out = this.#messages.slice(0, cut)
-      for (let i = stay; i < items.length; i++) for (const m of items[i]!.messages) out.push(m)
-      next.#messages = out
+      next.#messages = tailed(this.#messages, (i) => i.messages)
     }
-    if (this.#images !== undefined) {
-      next.#images = tailed(
-        this.#images,
-        this.items,
-        items,
-        stay,
-        (i) => i.images,
-        (i) => i.imageCount
-      )
-    }
-    if (this.#results !== undefined) {
-      next.#results = tailed(
-        this.#results,
-        this.items,
-        items,
-        stay,
-        (i) => i.results,
-        (i) => i.results.length
-      )
-    }
+    if (this.#images !== undefined) next.#images = tailed(this.#images, (i) => i.images)
+    if (this.#results !== undefined) next.#results = tailed(this.#results, (i) => i.results)
     return next
   }
 
@@ -359,19 +344,12 @@ export class ShownView extends ViewState {
   }
 }
 
-/** A list gathered from items, where only items from `stay` on are new. */
-const tailed = <A>(
+/** A list with others in the place of its last ones; copied once, since it is long. */
+const instead = <A>(
   list: ReadonlyArray<A>,
-  before: ReadonlyArray<Item>,
-  after: ReadonlyArray<Item>,
-  stay: number,
-  of: (item: Item) => ReadonlyArray<A>,
-  size: (item: Item) => number
-): ReadonlyArray<A> => {
-  let gone = 0
-  for (let i = stay; i < before.length; i++) gone += size(before[i]!)
-  const fresh: Array<A> = []
-  for (let i = stay; i < after.length; i++) if (size(after[i]!) > 0) fresh.push(...of(after[i]!))
-  if (gone === 0 && fresh.length === 0) return list
-  return (gone === 0 ? list : list.slice(0, list.length - gone)).concat(fresh)
-}
+  gone: number,
+  fresh: ReadonlyArray<A>
+): ReadonlyArray<A> =>
+  gone === 0 && fresh.length === 0
+    ? list
+    : (gone === 0 ? list : list.slice(0, list.length - gone)).concat(fresh)

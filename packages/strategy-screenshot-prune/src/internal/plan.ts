@@ -3,7 +3,7 @@ import * as Edit from "@varve/core/Edit"
 import type { ImageRef, View } from "@varve/core/View"
 import type { LimitStep } from "../ImageLimits.ts"
 import { planLimits } from "../ImageLimits.ts"
-import { placeholder } from "../Placeholder.ts"
+import { isTiny, placeholder } from "../Placeholder.ts"
 import { scaledBlocks, scalingOf, scalingText } from "../Thumbnail.ts"
 import type { Find, Step, Wish } from "./ladder.ts"
 import { planLadder } from "./ladder.ts"
@@ -37,7 +37,7 @@ const heldImages = (view: View, settings: Settings, steps: ReadonlyMap<number, S
         width,
         height,
         bytes: bytesOf(image, step),
-        fixed: view.protection(image.block) !== undefined,
+        fixed: view.protection(image.block) !== undefined || isTiny(image, view),
         scalable:
           settings.look !== undefined &&
           step === undefined &&

@@ -87,7 +87,7 @@ const callIds = (message: Loose): ReadonlyArray<unknown> =>
       : []
   )
 
-/** An edit leaves no call out. */
+/** An edit that leaves no call out is likelier. */
 const keepsCalls = (from: Loose, to: Loose): boolean => {
   const left = new Set(callIds(to))
   return callIds(from).every((id) => typeof id !== "string" || left.has(id))
@@ -98,7 +98,6 @@ const isEditOf = (from: unknown, to: Loose): boolean =>
   isRecord(from) &&
   sameFrame(from, to) &&
   derives(from, to) &&
-  keepsCalls(from, to) &&
   (to["role"] !== "user" || shared(from, to) > 0 || !isOurText(to))
 
 /** Where each object of a list stands, ascending. */
@@ -144,7 +143,10 @@ export const originsOf = (
     behind.forEach((from, i) => {
       if (!isEditOf(from, message)) return
       // A message of which another one is an edit may look just like that edit.
-      const common = 2 * shared(from, message) + (isDeepStrictEqual(from, message) ? 0 : 1)
+      const common =
+        4 * shared(from, message) +
+        (keepsCalls(from as unknown as Loose, message) ? 2 : 0) +
+        (editFault(from, message) === undefined ? 1 : 0)
       if (common > most) [found, most] = [i, common]
     })
     if (found >= 0) {

@@ -1,0 +1,18 @@
+import { conversationSummary, stepMemory } from "@varve/core"
+import { conformance } from "@varve/testkit/Conformance"
+import { describe, it } from "vitest"
+import { modelSummarizer } from "../src/ModelSummarizer.ts"
+import { says } from "./models.ts"
+
+/** A model that answers by what it is asked, and one that never answers well. */
+const summarizer = () =>
+  modelSummarizer({
+    complete: ({ prompt }) => Promise.resolve(says(`${prompt.length} characters were summarised.`))
+  })
+const failing = () =>
+  modelSummarizer({ retries: 0, complete: () => Promise.reject(new Error("overloaded")) })
+const runner = { describe, it }
+
+conformance(() => conversationSummary({ summarizer: summarizer(), soft: 0.4 })).register(runner)
+conformance(() => stepMemory({ summarizer: summarizer(), recentTokens: 60 })).register(runner)
+conformance(() => conversationSummary({ summarizer: failing(), soft: 0.4 })).register(runner)
