@@ -31,6 +31,7 @@ export default [
   alone("testkit", "20 kB"),
   alone("strategy-extractive-summary", "4 kB"),
   alone("simulator", "8 kB"),
+  alone("preset-gui", "2 kB"),
   alone("strategy-tool-result-mask", "2 kB"),
   alone("strategy-llm-summary", "10 kB"),
   alone("strategy-screenshot-prune", "8 kB")

@@ -25,3 +25,4 @@ export {
   type GuiRun
 } from "./Synthetic.ts"
 export { traceOf, type SessionLike, type Trace, type TraceRequest } from "./Trace.ts"
+export { validate, type BilledSession, type Validation } from "./Validation.ts"

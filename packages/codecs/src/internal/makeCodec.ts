@@ -26,7 +26,7 @@ const stands = (
   for (let k = 0; k < count; k++) {
     const message = segment.host[k]!
     const { content } = message
-    if (message !== host[at + k] || content !== contents[k] )
+    if (message !== host[at + k] || content !== contents[k] || lengthOf(content) !== lengths[k])
       return false
   }
   return true

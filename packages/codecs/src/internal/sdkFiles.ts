@@ -73,8 +73,7 @@ export const imageBlock = (part: Loose): Block | undefined => {
 export const imagePart = (block: Block, like: Loose): unknown => {
   const image = imageOf(block)
   const field = FIELD[like.type as string]
-  const isHosts = field !== undefined && (block.type as string) === like.type && field in block
-  if (image === undefined || isHosts) return block
+  if (image === undefined) return block
   if (image.data === undefined) return { type: "image", image: image.url }
   const { data, mimeType: mediaType } = image
   if (field === undefined) return { type: "image", image: data, mediaType }

@@ -1,4 +1,5 @@
-import type { Ledger, Saved } from "../Ledger.ts"
+import type { Edit } from "../Edit.ts"
+import type { EditRecord, Ledger, Saved } from "../Ledger.ts"
 import { editLine } from "../Ledger.ts"
 import type { StepLog } from "../StepLog.ts"
 import type { Transcript } from "../Transcript.ts"
@@ -52,10 +53,30 @@ export class Session {
   ): ReadonlyArray<number> {
     const at = this.transcript.newest?.id ?? null
     return accepted.map(({ edit, before, after }) => {
-      const record = this.ledger.stage({ edit, strategy, reason, at, before, after })
+      const older = this.#replacedBy(edit)
+      const record = this.ledger.stage({
+        edit,
+        strategy,
+        reason,
+        at,
+        before: older[0]?.before ?? before,
+        after
+      })
       this.journal.push(editLine(record))
+      this.drop(new Set(older.map(({ seq }) => seq)))
       return record.seq
     })
+  }
+
+  /** The staged memos that can't be sent any more once a newer one of their key is staged. */
+  #replacedBy(edit: Edit): ReadonlyArray<EditRecord> {
+    if (edit.kind !== "memo") return []
+    return this.ledger.staged.filter(
+      ({ edit: other }) =>
+        other.kind === "memo" &&
+        other.key === edit.key &&
+        (edit.basis === null || edit.basis === other.basis)
+    )
   }
 
   commit(seqs: ReadonlySet<number>): void {

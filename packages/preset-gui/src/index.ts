@@ -1,0 +1,2 @@
+export { guiAgent, type GuiAgentOptions } from "./GuiAgent.ts"
+export { classic, classicCounter, guiClassic, type GuiClassicOptions } from "./GuiClassic.ts"
