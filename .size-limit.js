@@ -25,7 +25,7 @@ export default [
     ignore: ["effect"]
   }),
   alone("adapter-pi", "4 kB"),
-  alone("codecs", "10 kB"),
+  alone("codecs", "12 kB"),
   alone("tokenizer", "12 kB"),
   alone("profiles", "16 kB"),
   alone("testkit", "20 kB"),

@@ -193,8 +193,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "an edited message's bytes are counted twice",
     file: "internal/items.ts",
-    find: "bytes += bytesOf(message) - entry.facts.bytes",
-    put: "bytes += bytesOf(message)",
+    find: "bytes += messageBytes(message) - entry.facts.bytes",
+    put: "bytes += messageBytes(message)",
     tests: ["Draft", "RequestBytes"]
   },
 

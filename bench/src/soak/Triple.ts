@@ -282,13 +282,17 @@ const makesThumbnails = (part: Part): boolean =>
 const isSettled = ({ pipeline }: Triple): boolean =>
   pipeline.every(({ part, wrap }) => wrap !== "background" && !makesThumbnails(part))
 
-/** False for a script that fails: after a restart it is tried again sooner than without one. */
+/**
+ * False where a restart may change what is said: a script that fails is tried again sooner, and a step memory
+ * whose memo the guard has taken away begins its summary anew.
+ */
 const isSteady = (triple: Triple): boolean =>
   isSettled(triple) &&
-  triple.pipeline.every(
-    ({ part }) =>
-      !("script" in part) || ["good", "clip", "extractive", "model"].includes(part.script ?? "good")
-  )
+  triple.pipeline.every(({ part }) => {
+    if (part.of === "stepMemory") return part.script === undefined
+    if (part.of !== "conversationSummary" || part.script === undefined) return true
+    return ["good", "clip", "extractive", "model"].includes(part.script)
+  })
 
 /** The session that a triple stands for. */
 export const trialOf = (triple: Triple): Trial => {

@@ -135,6 +135,7 @@ const parts: PartShape = {
   partOf,
   withContent,
   linkOf,
+  isReasoning,
   settle
 }
 

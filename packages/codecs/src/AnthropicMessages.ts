@@ -98,10 +98,12 @@ const isResult = (part: unknown): boolean => isRecord(part) && part.type === "to
 
 const hasResult = ({ content }: Loose): boolean => Array.isArray(content) && content.some(isResult)
 
+const isReasoning = ({ type }: Loose): boolean =>
+  type === "thinking" || type === "redacted_thinking"
+
 const mayCarryMark = (part: unknown): part is Loose =>
   isRecord(part) &&
-  part.type !== "thinking" &&
-  part.type !== "redacted_thinking" &&
+  !isReasoning(part) &&
   !(part.type === "text" && (typeof part.text !== "string" || part.text.trim() === ""))
 
 const MARK = { cache_control: { type: "ephemeral" } }
@@ -181,7 +183,15 @@ const append: Shape["append"] = (out, made, message) => {
   }
 }
 
-const parts: PartShape = { blockOf, resultOf, rides: () => false, partOf, withContent, linkOf }
+const parts: PartShape = {
+  blockOf,
+  resultOf,
+  rides: () => false,
+  partOf,
+  withContent,
+  linkOf,
+  isReasoning
+}
 
 /**
  * Anthropic's Messages API: `messages` of a request, and what came back as `{ role, content }`.

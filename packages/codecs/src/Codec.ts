@@ -8,8 +8,11 @@ export interface CodecOptions extends Omit<PrepareOptions, "system"> {
   /** The system text where the host gives it beside the messages: a text, or blocks that hold texts. */
   readonly system?: string | ReadonlyArray<{ readonly text?: unknown }> | undefined
   readonly signal?: AbortSignal | undefined
-  /** Positions in the view whose end is to be a cache mark; given the view that will be sent. */
-  readonly marks?: ((view: ReadonlyArray<Message>) => ReadonlyArray<number>) | undefined
+  /**
+   * `true`: cache marks stand where the memory says (`Prepared.marks`); default: none. Or a function that is
+   * given the view that will be sent, and gives the positions in it whose end is to be a mark.
+   */
+  readonly marks?: true | ((view: ReadonlyArray<Message>) => ReadonlyArray<number>) | undefined
 }
 
 /** How a view is written. */

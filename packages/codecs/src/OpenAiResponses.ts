@@ -163,7 +163,7 @@ const bound = (
       return
     }
     if (isReasoning(items[i - 1] ?? {})) {
-      if (left === undefined) free = true
+      if (left?.type !== item.type) free = true
       if (!free) out.push(...thoughts)
       thoughts = []
     }

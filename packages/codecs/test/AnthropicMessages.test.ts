@@ -156,6 +156,16 @@ describe("anthropicMessages", () => {
     expect(seen).toEqual(new Set([true, false]))
   })
 
+  it("where a server-side call leaves, its end does, and no reasoning stays alone", () => {
+    const thinking = { type: "thinking", thinking: "hm", signature: "s" }
+    const search = { type: "server_tool_use", id: "s1", name: "web_search", input: {} }
+    const found = { type: "web_search_tool_result", tool_use_id: "s1", content: [] }
+    const both = [assistant(thinking, search, found, text("a"))]
+    expect(edited(codec, both, { 0: { "1": [] } })).toEqual([assistant(thinking, text("a"))])
+    const alone = [{ role: "user", content: "go" }, assistant(thinking, search, found)]
+    expect(edited(codec, alone, { 1: { "1": [] } })).toEqual([alone[0]])
+  })
+
   it("a host that writes to its message is read anew", () => {
     const content: Array<object> = [text("a")]
     const request = [{ role: "user", content }]

@@ -104,6 +104,23 @@ describe("openAiResponses", () => {
     expect(edited(codec, first, { 0: { "1": [] } })).toEqual([withoutId(call("1")), output("1")])
   })
 
+  it("where a text stands for the item behind it, reasoning goes", () => {
+    const search = {
+      type: "web_search_call",
+      id: "ws",
+      status: "completed",
+      action: { type: "search" }
+    }
+    const out = edited(codec, [reasoning("r"), search, said("a", "m")], {
+      0: { "1": "[searched]" }
+    })
+    expect(out.map((item) => [item.type, item.id])).toEqual([
+      ["message", undefined],
+      ["message", undefined]
+    ])
+    expect(out[0]!.content[0].text).toBe("[searched]")
+  })
+
   it("a reasoning item leaves together with its call and output", async () => {
     const steps = Array.from({ length: 12 }, (_, i) => [
       reasoning(`r${i}`),

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>
 export type Steps = ReadonlyArray<ReadonlyArray<Json>>
 
 /** What decides on extras: cache hints, ids, other forms of the same thing. */
-export class Dice {
+class Dice {
   #state: number
   constructor(seed: number) {
     this.#state = seed

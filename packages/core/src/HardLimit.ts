@@ -104,10 +104,10 @@ const minimal = (
   needed: ReadonlySet<string>,
   target: Target
 ): ReadonlyArray<Edit> => {
-  /** The sums with these edits; nothing where one of them can't stand without those that are missing. */
+  /** The sums with these edits; nothing where one of them would be refused without those that are missing. */
   const totalsOf = (edits: ReadonlyArray<Accepted>): Totals | undefined => {
     const draft = new Draft(view)
-    return edits.every(({ edit }) => typeof draft.apply(edit) !== "string")
+    return edits.every(({ edit }) => typeof accept(draft, edit, { guard: true }) !== "string")
       ? draft.totals
       : undefined
   }
@@ -123,10 +123,14 @@ const minimal = (
       }
     }
   }
-  let kept = accepted.filter(
+  let kept: ReadonlyArray<Accepted> = accepted.filter(
     ({ edit }) => edit.kind !== "replace" || !folded.has(splitBlockId(edit.block)[0])
   )
   let totals = totalsOf(kept)
+  if (totals === undefined) {
+    kept = accepted
+    totals = totalsOf(kept)
+  }
   const later = new Set<string>()
   for (const one of kept.toReversed()) {
     const { delta, edit } = one

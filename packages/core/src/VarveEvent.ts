@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { CacheBreak } from "./CacheBreak.ts"
 import { Report } from "./Report.ts"
 
 /** What a memory tells its host while it works. */
@@ -16,6 +17,8 @@ export const VarveEvent = Schema.Union([
     limit: Schema.Finite,
     needed: Schema.Finite
   }),
+  /** A request read less from the provider's cache than it should have, by the usage that was reported. */
+  Schema.Struct({ type: Schema.Literals(["cache-break"]), ...CacheBreak.fields }),
   /** `transformContext` could not prepare; it gave the history as it came. */
   Schema.Struct({ type: Schema.Literals(["failed"]), error: Schema.String }),
   Schema.Struct({ type: Schema.Literals(["warning"]), message: Schema.String }),

@@ -99,6 +99,28 @@ describe("a strategy that", () => {
     )
   }
 
+  effectIt.effect("gives the pipeline itself no list of proposals is told so", () =>
+    Effect.gen(function* () {
+      for (const [given, says] of [
+        [7, "it gave 7, not a list of proposals"],
+        [[{ edits: [] }, 3, {}], "2 of 3 proposals have no list of edits"]
+      ] as const) {
+        const memory = yield* memoryOf([
+          make(
+            "raw",
+            Effect.succeed(() => Effect.succeed(given as never))
+          ),
+          good
+        ])
+        const { report } = yield* memory.prepare(history)
+        assert.deepStrictEqual(
+          report.strategies.map((s) => s.error),
+          [says, undefined]
+        )
+      }
+    })
+  )
+
   for (const [what, hanging] of [
     ["hangs", Effect.never],
     ["hangs, even against interruption,", Effect.uninterruptible(Effect.never)]

@@ -354,6 +354,16 @@ describe("a proposal", () => {
     expect(propose(good, true).report.accepted).toBe(2)
   })
 
+  it("that was refused as a whole leaves nothing to the one behind it", () => {
+    const proposals = [
+      Edit.proposal("all or none", [good[0]!, bad], { atomic: true }),
+      Edit.proposal("why", [good[1]!])
+    ]
+    const { view, report } = take("s", { proposals, error: undefined }, g.view, false, 0)
+    expect(report.accepted).toBe(1)
+    expect(view.messages.filter((m, i) => m !== g.view.messages[i]).length).toBe(1)
+  })
+
   const trap: never = new Proxy(
     {},
     {

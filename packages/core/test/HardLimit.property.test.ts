@@ -2,6 +2,7 @@ import { historyAsCode } from "@varve/testkit/Code"
 import { deepFreeze } from "@varve/testkit/Freeze"
 import { heads } from "@varve/testkit/Growth"
 import { histories } from "@varve/testkit/Histories"
+import { pngBase64 } from "@varve/testkit/Png"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -11,6 +12,7 @@ import * as EditOf from "../src/Edit.ts"
 import { hardLimit } from "../src/HardLimit.ts"
 import type { Message } from "../src/Message.ts"
 import type { Saved } from "../src/Ledger.ts"
+import { defaultProfile } from "../src/Profile.ts"
 import { memoryStore } from "../src/Store.ts"
 import { strategy } from "../src/Strategy.ts"
 import { ContextOverflow } from "../src/VarveError.ts"
@@ -177,4 +179,35 @@ describe("the guard", () => {
     },
     timeout
   )
+})
+
+it("a fold that only pays beside the cards inside it is made with them", async () => {
+  const image = (data: string) => ({ type: "image" as const, data, mimeType: "image/png" })
+  const tiny = image(pngBase64(16, 16, 0))
+  const large = image(pngBase64(1280, 720, 1))
+  const words = { type: "text" as const, text: "the the the the the the the the the the the" }
+  const history: ReadonlyArray<Message> = [
+    { role: "user", content: [words, tiny] },
+    { role: "user", content: [words, tiny] },
+    { role: "user", content: [{ type: "text", text: "x" }, large] },
+    {
+      role: "assistant",
+      content: [{ type: "toolCall", id: "c0", name: "click", arguments: {} }]
+    },
+    {
+      role: "toolResult",
+      toolCallId: "c0",
+      toolName: "click",
+      content: [large, { type: "text", text: "go on" }, large],
+      isError: false
+    }
+  ]
+  const memory = createMemory({
+    budget: { tokens: 240, images: 1 },
+    profile: { ...defaultProfile, limits: { messages: 3 } },
+    protectLast: 0
+  })
+  const { report } = await memory.prepare<unknown>(deepFreeze(history))
+  expect(report.after.messages).toBe(3)
+  expect(report.after.images).toBeLessThanOrEqual(1)
 })

@@ -81,7 +81,7 @@ const run = async (
   const faux = registerFauxProvider()
   faux.setResponses(
     Array.from({ length: turns + 1 }, (_, n) => (context) => {
-      requests.push(context.messages.slice() as unknown as ReadonlyArray<Message>)
+      requests.push(context.messages.slice())
       const call = fauxToolCall("click", { x: n, y: 2 * n }, { id: `call-${n}` })
       return n === turns
         ? fauxAssistantMessage("Done.", { stopReason: "stop" })

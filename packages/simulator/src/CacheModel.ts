@@ -121,7 +121,8 @@ export class CacheModel {
       if (this.#isAlive(prefix[from], at) && from > hit) hit = from
     }
     if (this.kind === "anthropic") {
-      for (const mark of usable.slice(-WRITES)) for (let j = mark; j > mark - LOOKBACK && j >= 0; j--) look(j)
+      for (const mark of usable.slice(-WRITES))
+        for (let j = mark; j > mark - LOOKBACK && j >= 0; j--) look(j)
     } else {
       // Breakpoints match exactly: where one stands, and at the latest 20 messages that could carry one.
       for (const mark of usable) look(mark)

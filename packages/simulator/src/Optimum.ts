@@ -109,7 +109,10 @@ export const optimum = async (
       const sent = t === 0 ? 0 : base + total(raw[t - 1]!)
       if (t > 0) {
         const target = edited[t]!
-        const prefix = Math.min(reach, sharedTokens(plan.row, s < 0 ? undefined : raw[s]!, raw[t - 1]!, target))
+        const prefix = Math.min(
+          reach,
+          sharedTokens(plan.row, s < 0 ? undefined : raw[s]!, raw[t - 1]!, target)
+        )
         const committed = cost + price(t, total(target), prefix)
         if (committed < (best[t]?.cost ?? Infinity)) {
           best[t] = { row: target, cost: committed, before: s }
@@ -133,7 +136,10 @@ const sharedTokens = (head: Row, since: Row | undefined, until: Row, target: Row
   const length = until.keys.length - shift
   const end = Math.min(length, target.keys.length)
   let i = 0
-  while (i < end && target.keys[i] === (i < head.keys.length ? head.keys[i] : until.keys[i + shift]))
+  while (
+    i < end &&
+    target.keys[i] === (i < head.keys.length ? head.keys[i] : until.keys[i + shift])
+  )
     i++
   return i === 0 ? 0 : target.sums[i - 1]!
 }

@@ -17,12 +17,6 @@ export {
 } from "./Policy.ts"
 export { clipResults, keepImages } from "./Retention.ts"
 export { simulate, type Simulated, type SimulateOptions } from "./simulate.ts"
-export {
-  codingRun,
-  guiRun,
-  syntheticCounter,
-  type CodingRun,
-  type GuiRun
-} from "./Synthetic.ts"
+export { codingRun, guiRun, syntheticCounter, type CodingRun, type GuiRun } from "./Synthetic.ts"
 export { traceOf, type SessionLike, type Trace, type TraceRequest } from "./Trace.ts"
 export { validate, type BilledSession, type Validation } from "./Validation.ts"

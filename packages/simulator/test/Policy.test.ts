@@ -27,7 +27,7 @@ const imagesOf = (messages: ReadonlyArray<Message>): number =>
 
 /** What a policy sends for each request of a trace. */
 const sentBy = async (policy: Policy, trace: Trace) => {
-  const running = policy.start(options)
+  const running = policy.start({ profile: options.profile, counter: options.counter })
   const sent: Array<ReadonlyArray<Message>> = []
   for (const { history, at } of trace.requests) {
     sent.push((await running.prepare(history, at)).messages)

@@ -38,12 +38,11 @@ const injected = (): Error => new Error("injected by the testkit")
  *
  * @example
  * ```ts
- * import { createMemory, hardLimit } from "@varve/core"
+ * import { createMemory, hardLimit, stepMemory } from "@varve/core"
  * import { faulty } from "@varve/testkit/Faults"
  *
- * const memory = createMemory({ pipeline: [faulty(hardLimit(), ["throw"])], budget: { tokens: 60 } })
- * const long = [{ role: "user", content: "go" }, { role: "assistant", content: "word ".repeat(200) }]
- * const { report } = await memory.prepare([...long, { role: "user", content: "on" }])
+ * const memory = createMemory({ pipeline: [faulty(stepMemory(), ["throw"]), hardLimit()] })
+ * const { report } = await memory.prepare([{ role: "user", content: "Hello" }])
  * console.log(report.strategies[0]?.error) // => Error: injected by the testkit
  * ```
  */

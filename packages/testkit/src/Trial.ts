@@ -178,8 +178,9 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
       if (given.pipeline?.length !== 0) found.push(...checkOverflow(common))
       const output = await memory.transformContext(input as Array<Message>)
       bound?.(input, output)
-      const { limits: _, ...anyway } = common
-      found.push(...checkOne({ ...anyway, output }, profile))
+      // The smallest valid view: over a limit, and otherwise like any other.
+      const smallest = checkOne({ ...common, output }, profile)
+      found.push(...smallest.filter((v) => v.rule !== "I10"))
       previous = undefined
     } else {
       const output = answer.messages as Messages

@@ -1,5 +1,5 @@
 import type { Block, Message, ToolCallBlock } from "@varve/core/Message"
-import type { Report } from "@varve/core/Report"
+import type { Prepared } from "@varve/core/Memory"
 import type { Codec, CodecOptions, WriteOptions, Written } from "../Codec.ts"
 import type { NameOf, Segment, Shape } from "./Shape.ts"
 import { placeOf, segmentOf } from "./Shape.ts"
@@ -116,7 +116,7 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
   })
 
   const written = <M>(
-    prepared: { readonly messages: ReadonlyArray<Message>; readonly report: Report },
+    prepared: Pick<Prepared<Message>, "messages" | "report" | "marks">,
     { marks, system, tools = [] }: CodecOptions
   ): Written<M> => {
     const { messages, report } = prepared
@@ -125,7 +125,8 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
       (sum, item) => sum + (isRecord(item) ? shape.marksOf(item) : 0),
       0
     )
-    return { messages: write<M>(messages, { marks: marks?.(messages), reserved }), report }
+    const places = marks === true ? prepared.marks : marks?.(messages)
+    return { messages: write<M>(messages, { marks: places, reserved }), report }
   }
 
   return {

@@ -35,6 +35,7 @@ export interface PartShape {
     edited: boolean
   ) => Loose
   readonly linkOf: LinkOf
+  readonly isReasoning: (part: Loose) => boolean
   /** Makes an edited message one that the provider takes. */
   readonly settle?: (now: Loose, before: Loose) => Loose
 }
@@ -118,12 +119,15 @@ export const writeParts = (
   return paired(left, segment.host, shape.linkOf).flatMap((message, i): ReadonlyArray<Loose> => {
     const before = segment.host[i]!
     if (message === before) return [before]
-    const settled = isEmpty(message) ? undefined : (shape.settle?.(message, before) ?? message)
-    return settled === undefined || isEmpty(settled) ? [] : [settled]
+    const settled = shape.settle?.(message, before) ?? message
+    return saysNothing(shape, settled) ? [] : [settled]
   })
 }
 
-const isEmpty = ({ content }: Loose): boolean => Array.isArray(content) && content.length === 0
+/** True for an edited message that is empty, or reasoning alone. */
+const saysNothing = (shape: PartShape, { content }: Loose): boolean =>
+  Array.isArray(content) &&
+  (content as ReadonlyArray<unknown>).every((part) => isRecord(part) && shape.isReasoning(part))
 
 const messageNow = (message: Loose, now: ReadonlyMap<unknown, ReadonlyArray<unknown>>): Loose => {
   const { content } = message

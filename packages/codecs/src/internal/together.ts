@@ -2,7 +2,7 @@ import type { Loose } from "./values.ts"
 import { isRecord } from "./values.ts"
 
 /** What a part begins, ends or speaks of besides calls and their results: server tools, approvals. */
-export interface Link {
+interface Link {
   readonly opens?: unknown
   readonly closes?: unknown
   readonly refers?: unknown

@@ -20,6 +20,7 @@ import type { VarveEvent } from "../VarveEvent.ts"
 import { errorText } from "./box.ts"
 import type { Started } from "./box.ts"
 import { bytesOf } from "./bytes.ts"
+import { CacheWatch } from "./CacheWatch.ts"
 import { Journal } from "./Journal.ts"
 import { cacheMarks } from "./marks.ts"
 import type { readOptions } from "./memoryOptions.ts"
@@ -70,6 +71,7 @@ export class MemoryImpl implements Memory {
     at: undefined,
     count: 0
   }
+  #cache = new CacheWatch()
   #loaded = false
   #closed = false
   #replay = true
@@ -269,7 +271,8 @@ export class MemoryImpl implements Memory {
       overheadBytes: overhead.bytes,
       overheadFixed: overhead.fixed,
       calibrate: this.#calibrate,
-      cacheCold: last !== undefined && now - last.at > this.#profile.cache.lifetime
+      cacheCold:
+        last !== undefined && (now - last.at > this.#profile.cache.lifetime || this.#cache.isEmpty)
     }
   }
 
@@ -291,7 +294,11 @@ export class MemoryImpl implements Memory {
       messages: view.totals.messages,
       estimate: view.estimate,
       fixed: view.fixed,
-      at: now
+      at: now,
+      memos: view.memoItems.size,
+      edits: this.#session.ledger.inForce.length,
+      system: this.#overhead?.system,
+      tools: this.#overhead?.tools
     }
   }
 
@@ -398,6 +405,8 @@ export class MemoryImpl implements Memory {
       if (actual === undefined || last === undefined) return Effect.void
       const { output } = usage
       this.#reported = { actual, output, last, length: this.#session.transcript.length }
+      const broke = this.#cache.take(last, usage, this.#profile)
+      if (broke !== undefined) this.#tell({ type: "cache-break", ...broke })
       return Effect.void
     })
 
@@ -504,6 +513,7 @@ export class MemoryImpl implements Memory {
     return this.#one.withPermit(
       Effect.suspend(() => {
         this.#session = this.#fresh()
+        this.#cache = new CacheWatch()
         this.#early = []
         this.#loaded = true
         this.#replay = true

@@ -17,6 +17,12 @@ export interface Sent {
   readonly estimate: number
   readonly fixed: number
   readonly at: number
+  /** Messages that the memos take. */
+  readonly memos: number
+  /** Edits in force. */
+  readonly edits: number
+  readonly system: unknown
+  readonly tools: unknown
 }
 
 /** The state of one memory. Every change of the ledger is noted in the journal as it happens. */

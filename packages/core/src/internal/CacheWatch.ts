@@ -1,0 +1,87 @@
+import type { CacheBreak } from "../CacheBreak.ts"
+import { usageTokens } from "../Calibration.ts"
+import type { ReportedUsage } from "../Memory.ts"
+import type { Message } from "../Message.ts"
+import type { Profile } from "../Profile.ts"
+import type { Sent } from "./Session.ts"
+
+/** Share of what was expected that may be missing: hits come in steps, and a last mark may stand further up. */
+const MARGIN = 0.05
+
+/** Holds what a provider read from its cache against what the request before had left there. */
+export class CacheWatch {
+  #before: { readonly sent: Sent; readonly cached: number } | undefined
+  #isEmpty = false
+
+  /** True where the last request shows that the provider has nothing of this session in its cache. */
+  get isEmpty(): boolean {
+    return this.#isEmpty
+  }
+
+  /** Takes the usage of a request. Gives the break, where it read less than it should have. */
+  take(sent: Sent, usage: ReportedUsage, { cache }: Profile): CacheBreak | undefined {
+    const total = usageTokens(usage)
+    const { cacheRead: read, cacheWrite: write = 0 } = usage
+    const before = this.#before
+    this.#before = undefined
+    this.#isEmpty = false
+    if (cache.kind === "none" || read === undefined || total === undefined) return undefined
+    // Without a fee for writing nobody reports writes: then the whole request is cached.
+    const cached = cache.kind === "prefix" ? total : read + write
+    this.#before = { sent, cached }
+    if (before === undefined || before.sent === sent) return undefined
+    const expected = before.cached
+    if (expected - read <= Math.max(cache.minimum, MARGIN * expected)) return undefined
+    const cause = causeOf(before.sent, sent, cache.lifetime)
+    // What changed is written anew. Where nothing did and nothing was written, there is nothing to lose.
+    this.#isEmpty = read + write === 0 && cause.position === null
+    return { expected, actual: read, ...cause }
+  }
+}
+
+const isEqual = (a: unknown, b: unknown): boolean =>
+  a === b || JSON.stringify(a) === JSON.stringify(b)
+
+const causeOf = (
+  before: Sent,
+  now: Sent,
+  lifetime: number
+): Pick<CacheBreak, "cause" | "position"> => {
+  if (!isEqual(before.tools, now.tools)) return { cause: "tools", position: null }
+  if (!isEqual(before.system, now.system)) return { cause: "system", position: null }
+  const position = firstChange(before, now)
+  if (position !== null) return { cause: before.edits === now.edits ? "host" : "edit", position }
+  return { cause: now.at - before.at > lifetime ? "expired" : "unknown", position }
+}
+
+/** The first message of `now` that doesn't stand as it did; `null` where all of `before` does. */
+const firstChange = (before: Sent, now: Sent): number | null => {
+  const memosSame = before.memo === now.memo && before.memoPlace === now.memoPlace
+  const place = Math.min(before.memoPlace, now.memoPlace)
+  let at = 0
+  for (let i = 0; i < before.items.length; i++) {
+    if (i === place) {
+      if (!memosSame) return at
+      at += now.memos
+    }
+    const item = before.items[i]!
+    const other = now.items[i]
+    if (item === other) {
+      at += item.messages.length
+      continue
+    }
+    const shown = other?.messages ?? []
+    const same = firstDifference(item.messages, shown)
+    at += same
+    // A group at the end grows as results come in.
+    const grew = i < before.items.length - 1 && same < shown.length
+    if (same < item.messages.length || grew) return at
+  }
+  return memosSame || place < before.items.length ? null : at
+}
+
+const firstDifference = (a: ReadonlyArray<Message>, b: ReadonlyArray<Message>): number => {
+  let i = 0
+  while (i < a.length && i < b.length && isEqual(a[i], b[i])) i++
+  return i
+}

@@ -1,0 +1,121 @@
+import { estimateCounter, Pipeline } from "@varve/core"
+import { requireData } from "@varve-examples/session-readers/Data"
+import { sessions } from "@varve-examples/session-readers/Sessions"
+import { describe, expect, it } from "vitest"
+import {
+  clipResults,
+  guiRun,
+  interval,
+  keepImages,
+  nothing,
+  optimum,
+  simulate,
+  slide,
+  syntheticCounter,
+  traceOf,
+  whenItPays,
+  type Policy
+} from "../src/index.ts"
+import { sheets } from "./sheets.ts"
+
+const cases = [1560, 2691].flatMap((image) =>
+  sheets.flatMap((sheet) =>
+    [false, true].map((marks) => ({
+      name: `${sheet.name}, images of ${image}${marks ? ", with marks" : ""}`,
+      marks,
+      options: { ...sheet, counter: syntheticCounter(image) }
+    }))
+  )
+)
+
+/** What the run has cost, up to and with each request. */
+const costs = async (steps: number, policy: Policy, options: (typeof cases)[number]["options"]) => {
+  let sum = 0
+  const { requests } = await simulate(guiRun({ steps }), policy, options)
+  return requests.map(({ cost }) => (sum += cost))
+}
+
+/** The mean of something over the lengths of runs, by how often a length occurs. */
+const mean = (of: ReadonlyArray<number>, weight: (length: number) => number): number => {
+  const weights = of.map((_, i) => weight(i + 1))
+  return of.reduce((s, x, i) => s + x * weights[i]!, 0) / weights.reduce((a, b) => a + b, 0)
+}
+
+const geometric = (length: number): number => 0.99 ** length
+
+describe("when it pays, on a GUI run", () => {
+  it.each(cases)("$name: beats the peers, and is near the optimum", async ({ marks, options }) => {
+    const pays = await costs(300, whenItPays(3, { marks }), options)
+    const idle = await costs(300, nothing, options)
+    const peers = [slide(3, { marks }), interval(3, 25, { marks }), interval(3, 40, { marks })]
+    const others = [idle]
+    for (const peer of peers) others.push(await costs(300, peer, options))
+    for (const steps of [100, 300]) {
+      const best = Math.min(...others.map((c) => c[steps - 1]!))
+      expect(pays[steps - 1]! / best, `${steps} steps`).toBeLessThanOrEqual(1 + 1e-9)
+    }
+    expect(pays[29]! / idle[29]!).toBeLessThanOrEqual(1.02)
+
+    const best = await optimum(guiRun({ steps: 300 }), 3, { ...options, marks })
+    const ratios = pays.map((cost, i) => cost / best.costs[i]!)
+    expect(Math.max(...ratios)).toBeLessThan(1.15)
+    expect(mean(ratios, geometric)).toBeLessThan(1.05)
+    for (const steps of [30, 100, 300]) {
+      const known = await costs(steps, whenItPays(3, { marks, expectedRequests: steps }), options)
+      expect(known.at(-1)! / best.costs[steps - 1]!, `${steps} steps, known`).toBeLessThan(1.1)
+    }
+  })
+})
+
+const hasData = requireData("when it pays, on real sessions")
+
+describe.skipIf(!hasData)("when it pays, on real sessions", () => {
+  const keep = Pipeline.pipeline("3 images, 10 results", keepImages(3), clipResults(10))
+  const traces = hasData
+    ? sessions()
+        .map((entry) => traceOf(entry.read(), { overhead: 8000 }))
+        .filter(({ requests }) => requests.length > 2)
+    : []
+  const setups = [
+    { ...sheets[0]!, marks: false },
+    { ...sheets[1]!, marks: true },
+    { ...sheets[4]!, marks: false }
+  ]
+
+  it("costs at most 2 % more than the better of doing nothing and sliding, and in total less", async () => {
+    const totals = setups.map(() => [0, 0, 0] as [number, number, number])
+    for (const trace of traces) {
+      const own = [0, 0, 0] as [number, number, number]
+      for (const [k, { marks, ...sheet }] of setups.entries()) {
+        const options = { ...sheet, counter: estimateCounter() }
+        for (const [i, policy] of [
+          nothing,
+          slide(keep, { marks }),
+          whenItPays(keep, { marks })
+        ].entries()) {
+          const { cost, faults } = await simulate(trace, policy, options)
+          // A history may have faults of its own; what a memory sends has none.
+          if (policy !== nothing) expect(faults).toBe(0)
+          own[i]! += cost
+          totals[k]![i]! += cost
+        }
+      }
+      expect(own[2] / Math.min(own[0], own[1]), trace.name).toBeLessThanOrEqual(1.02)
+    }
+    for (const [idle, slides, pays] of totals) expect(pays).toBeLessThan(Math.min(idle, slides))
+  })
+
+  it("of their lengths is in the mean within half of the optimum, and far better", async () => {
+    const lengths = traces.map(({ requests }) => Math.min(300, requests.length))
+    for (const sheet of sheets) {
+      const options = { ...sheet, counter: syntheticCounter(1560) }
+      const pays = await costs(300, whenItPays(3), options)
+      const best = await optimum(guiRun({ steps: 300 }), 3, options)
+      const ratios = lengths.map((n) => pays[n - 1]! / best.costs[n - 1]!)
+      expect(
+        mean(ratios, () => 1),
+        sheet.name
+      ).toBeLessThan(1.1)
+    }
+  })
+})
