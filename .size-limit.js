@@ -26,6 +26,7 @@ export default [
   }),
   alone("adapter-pi", "4 kB"),
   alone("codecs", "12 kB"),
+  alone("config", "6 kB"),
   alone("tokenizer", "12 kB"),
   alone("profiles", "16 kB"),
   alone("testkit", "20 kB"),

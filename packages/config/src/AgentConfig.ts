@@ -60,7 +60,7 @@ export interface SessionOptions extends Pick<MemoryOptions, "overhead" | "onEven
   readonly session: string
 }
 
-/** Agents, each with its own policy. */
+/** Agents, each with its own policy. Methods, so that agents of known names pass where any are taken. */
 export interface Agents<Name extends string = string> {
   /** All names, each sub-agent behind the agent that it belongs to. */
   readonly names: ReadonlyArray<Name>
@@ -68,7 +68,7 @@ export interface Agents<Name extends string = string> {
    * A new memory of an agent. Throws `ConfigError` where there is no such agent or an option is wrong.
    * A sub-agent's sessions are its own: the store keeps `browser/reader` as `browser.reader`.
    */
-  readonly memory: (name: Name, options: SessionOptions) => PlainMemory
+  memory(name: Name, options: SessionOptions): PlainMemory
   /** The options that `memory` gives to `createMemory`, for hosts that use `Memory.make`. */
-  readonly options: (name: Name, options: SessionOptions) => MemoryOptions
+  options(name: Name, options: SessionOptions): MemoryOptions
 }

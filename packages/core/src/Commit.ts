@@ -112,8 +112,9 @@ export interface WhenItPaysOptions {
  *
  * For every position at which the staged edits could be cut, three sums are compared:
  *
- * - earned: what will have been paid, with this request, for sending what the edits behind the cut would have
- *   taken away (tokens x price of a read x requests);
+ * - earned: what has been paid so far for sending what the edits behind the cut would have taken away (tokens
+ *   x price of a read x requests). Without marks, where every commit writes all of the history, this request
+ *   counts as well: waiting for it makes what is to be written longer;
  * - rewrite: what it costs to write anew what stands behind the cut (tokens x (price of a write - price of a
  *   read)), and the part of it that is due in every commit: what stands behind the newest staged edit;
  * - ahead: what the edits will save in the requests to come.
@@ -180,7 +181,7 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
         behind += view.items[at]!.tokens
       }
       saved += s.saved
-      earned += s.saved * read * (s.age + 1)
+      earned += s.saved * read * (whole ? s.age + 1 : s.age)
       if (sorted[i + 1]?.position === s.position) continue
       const cost = Math.max(0, behind - saved) * rewrite
       tail ??= cost

@@ -94,11 +94,11 @@ describe("Commit.whenItPays", () => {
   ) => rule(all, view, p).cut
 
   it("waits until what was paid for waiting reaches what the re-write costs", () => {
-    // At 4 stand 600 tokens, 60 of which would go: (600 - 60) x 0.9 = 486 against 60 x 0.1 = 6 a request, this one too.
+    // At 4 stand 600 tokens, 60 of which would go: (600 - 60) x 0.9 = 486 against 60 x 0.1 = 6 a request.
     for (const [age, at] of [
       [1, null],
-      [79, null],
-      [80, 4],
+      [80, null],
+      [81, 4],
       [200, 4]
     ] as const) {
       expect(cut([staged(4, 60, { age })])).toBe(at)
@@ -116,10 +116,10 @@ describe("Commit.whenItPays", () => {
 
   it("of text that is written anew once, whenever that is, asks no waiting for", () => {
     // Behind 8 stand 200 tokens, which every commit writes; what lies between 4 and 8 is written once.
-    const all = [staged(4, 60, { age: 19 }), staged(8, 60, { age: 0 })]
+    const all = [staged(4, 60, { age: 20 }), staged(8, 60, { age: 1 })]
     // (200 - 60) x 0.9 = 126 are due in every commit, and 20 x 6 + 1 x 6 have been paid for waiting.
     expect(cut(all)).toBe(4)
-    expect(cut([staged(4, 60, { age: 18 }), all[1]!])).toBeNull()
+    expect(cut([staged(4, 60, { age: 19 }), all[1]!])).toBeNull()
   })
 
   it("of a run of unknown length makes no edit that half as many requests more can't pay back", () => {
@@ -130,9 +130,17 @@ describe("Commit.whenItPays", () => {
 
   it("takes an earlier edit along where that re-writes hardly more", () => {
     // Behind 20 stand 2 000 tokens, behind the memo 2 100.
-    const late = staged(20, 60, { age: 329 })
+    const late = staged(20, 60, { age: 330 })
     expect(cut([late, memo(19.5, false)], after(4000, viewOf(40, 100)))).toBe(19.5)
     expect(cut([late, memo(12.5, false)], after(4000, viewOf(40, 100)))).toBe(20)
+  })
+
+  it("without marks writes all of the history anew, and this request counts as waiting", () => {
+    const marked = { ...profile, cache: { ...profile.cache, kind: "marks" as const } }
+    // All 1 000 tokens but 60, x 0.9 = 846, against 6 a request: 141 of them.
+    const of = (age: number, marks: boolean) =>
+      Commit.whenItPays({ marks })([staged(4, 60, { age })], after(1000), marked).cut
+    expect([of(139, false), of(140, false), of(80, true), of(81, true)]).toEqual([null, 4, null, 4])
   })
 
   it("with a known length of the run, makes no edit that the requests to come can't pay back", () => {
@@ -141,7 +149,7 @@ describe("Commit.whenItPays", () => {
         .cut
     // One request was made: 81 more bring in 81 x 6, as much as the re-write costs.
     expect([of(0), of(81), of(82), of(5000)]).toEqual([null, null, 4, 4])
-    expect(of(5000, 79)).toBeNull()
+    expect(of(5000, 80)).toBeNull()
   })
 
   it("of a cold cache, or of none, costs nothing", () => {

@@ -49,11 +49,15 @@ describe("an edit", () => {
     expect(messages.map((m) => (m.role === "user" ? JSON.stringify(m.content) : m.role))).toEqual([
       "system",
       '"the task"',
-      ...["assistant", "toolResult"],
+      "assistant",
+      "toolResult",
       '[{"type":"text","text":"[two steps]"}]',
-      ...["assistant", "toolResult"],
-      ...["assistant", "toolResult"],
-      ...["assistant", "toolResult"]
+      "assistant",
+      "toolResult",
+      "assistant",
+      "toolResult",
+      "assistant",
+      "toolResult"
     ])
   })
 

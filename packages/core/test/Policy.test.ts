@@ -54,6 +54,14 @@ describe("in order", () => {
     })
   )
 
+  effectIt.effect("one that has nothing to propose holds up none behind it", () =>
+    Effect.gen(function* () {
+      const idle = strategy("idle", () => [])
+      const out = yield* once(Policy.inOrder("all", clip("a"), idle, clip("c")))
+      assert.deepStrictEqual(out.made, ["[a]", "[c]"])
+    })
+  )
+
   effectIt.effect("a failure is the failure of all", () =>
     Effect.gen(function* () {
       const out = yield* once(Policy.inOrder("all", clip("a"), broken, clip("c")))

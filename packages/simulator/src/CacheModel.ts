@@ -1,3 +1,4 @@
+import type { CacheRule } from "@varve/core/Profile"
 import { hashText } from "./internal/hash.ts"
 
 /**
@@ -9,6 +10,13 @@ import { hashText } from "./internal/hash.ts"
  * - `none`: nothing is cached.
  */
 export type CacheKind = "anthropic" | "openai-56" | "lcp" | "none"
+
+/** The cache rule that a profile's facts describe. */
+export const cacheKindOf = ({ cache }: { readonly cache: CacheRule }): CacheKind => {
+  if (cache.kind === "prefix") return "lcp"
+  if (cache.kind === "none") return "none"
+  return cache.implicit === true ? "openai-56" : "anthropic"
+}
 
 /** One piece of a request: its content as a key, its tokens, and whether a message ends with it. */
 export interface Piece {

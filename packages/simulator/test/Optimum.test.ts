@@ -18,7 +18,7 @@ const plans = (length: number): ReadonlyArray<ReadonlyArray<number>> =>
     Array.from({ length }, (__, i) => i).filter((i) => i > 0 && (bits >> (i - 1)) & 1)
   )
 
-describe("optimum", () => {
+describe("optimum", { timeout: 60_000 }, () => {
   const short = guiRun({ steps: 8, overhead: 1500, text: 60, answer: 40 })
   // Large images and small overhead, so that several commits pay within a few steps.
   const counter = syntheticCounter(6000)

@@ -28,7 +28,7 @@ const reference: ReadonlyArray<readonly [Policy, ReadonlyArray<number>]> = [
 /** What the reference doesn't say of compaction: what stays, and what its mark counts. See the README. */
 const deviating = new Set(["compaction @60k no cache"])
 
-describe("the reference table of a GUI run", () => {
+describe("the reference table of a GUI run", { timeout: 120_000 }, () => {
   const trace = guiRun({ steps: 100 })
   const counter = syntheticCounter(1560)
   it.each(reference)("is met within 10 % by $name", async (policy, figures) => {

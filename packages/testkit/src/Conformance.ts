@@ -224,7 +224,7 @@ export const conformance = (subject: Subject, options: ConformanceOptions = {}):
       let accepted = 0
       for (const c of fc.sample(cases, { numRuns: runs, seed })) {
         const tried = await runTrial(trialOf(c))
-        accepted += guards ? tried.guarded : tried.accepted
+        accepted += tried.accepted + (guards ? tried.guarded : 0)
       }
       if (accepted > 0) return
       throw new Error(

@@ -79,7 +79,7 @@ export const scriptedModel = (options: ScriptedModelOptions): ScriptedModel => {
         role: "assistant",
         content: typeof content === "string" ? [{ type: "text", text: content }] : content,
         stopReason: calls ? "toolUse" : "stop"
-      } as Message
+      }
     }
   }
 }

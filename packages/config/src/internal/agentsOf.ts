@@ -14,10 +14,15 @@ const functions = ["preset", "pipeline", "summarizer", "counter", "commit", "sto
 const fields = [...functions, "profile", "budget", "protectLast", "strategyTimeout", "subagents"]
 
 /** Without `/` and `.`, so that no two agents ever have one key in a store. */
-export const NAME = /^[A-Za-z][A-Za-z0-9_-]*$/
+const NAME = /^[A-Za-z][A-Za-z0-9_-]*$/
 
-const isObject = (u: unknown): u is Readonly<Record<string, unknown>> =>
-  typeof u === "object" && u !== null && !Array.isArray(u)
+const isObject = (u: unknown): boolean => typeof u === "object" && u !== null && !Array.isArray(u)
+
+/** What the host changes later in its objects changes no agent. */
+const copyOf = (config: AgentConfig): AgentConfig =>
+  isObject(config) && isObject(config.budget)
+    ? { ...config, budget: structuredClone(config.budget!) }
+    : { ...config }
 
 /** Agents from their policies; every one is built once, so that what is wrong shows now. */
 export const agentsOf = <Name extends string>(
@@ -29,7 +34,7 @@ export const agentsOf = <Name extends string>(
     void issues.push({ path, given: show(value), allowed })
   const found = new Map<string, ReadonlyArray<Layer>>()
 
-  const readConfig = (path: string, config: unknown, known: ReadonlyArray<string>): void => {
+  const readConfig = (path: string, config: AgentConfig, known: ReadonlyArray<string>): void => {
     if (!isObject(config)) return wrong(path, config, "an object with the agent's policy")
     for (const [key, value] of Object.entries(config)) {
       const at = `${path}.${key}`
@@ -39,14 +44,19 @@ export const agentsOf = <Name extends string>(
       }
     }
     const { protectLast = 0, strategyTimeout = 1 } = config
-    if (!(Number.isInteger(protectLast) && (protectLast as number) >= 0))
+    if (!(Number.isInteger(protectLast) && protectLast >= 0))
       wrong(`${path}.protectLast`, protectLast, "a whole number of at least 0")
     if (!(typeof strategyTimeout === "number" && strategyTimeout > 0))
       wrong(`${path}.strategyTimeout`, strategyTimeout, "a number of ms above 0")
-    collect(issues, () => void decodeOptions(Budget, config["budget"], `${path}.budget`))
+    collect(issues, () => void decodeOptions(Budget, config.budget, `${path}.budget`))
   }
 
-  const readAgents = (path: string, list: unknown, name: string, above: ReadonlyArray<Layer>) => {
+  const readAgents = (
+    path: string,
+    list: Readonly<Record<string, AgentConfig>>,
+    name: string,
+    above: ReadonlyArray<Layer>
+  ) => {
     if (!isObject(list)) return wrong(path, list, "an object of agents by name")
     for (const [key, config] of Object.entries(list)) {
       const at = `${path}.${key}`
@@ -54,7 +64,7 @@ export const agentsOf = <Name extends string>(
         wrong(at, key, "a name of letters, digits, _ and - that begins with a letter")
       readConfig(at, config, fields)
       if (!isObject(config)) continue
-      const layers = [...above, { path: at, config }]
+      const layers = [...above, { path: at, config: copyOf(config) }]
       found.set(name + key, layers)
       const { subagents } = config
       if (subagents !== undefined)
@@ -84,7 +94,7 @@ export const agentsOf = <Name extends string>(
     "agents",
     given,
     "",
-    defaults === undefined ? [] : [{ path: "defaults", config: defaults }]
+    defaults === undefined ? [] : [{ path: "defaults", config: copyOf(defaults) }]
   )
   if (issues.length > 0) throw located(issues)
 
@@ -103,6 +113,12 @@ export const agentsOf = <Name extends string>(
         { path: "session", given: show(session?.session), allowed: "the name of a session" }
       ])
     }
+    for (const [key, value] of Object.entries(session)) {
+      if (!["session", "overhead", "onEvent"].includes(key)) {
+        const allowed = "one of session, overhead, onEvent; the rest is the agent's"
+        throw located([{ path: key, given: show(value), allowed }])
+      }
+    }
     return { ...build(layers, profiles), ...session, agent: name.replaceAll("/", ".") }
   }
   return {
@@ -111,4 +127,3 @@ export const agentsOf = <Name extends string>(
     options: optionsOf
   }
 }
-

@@ -1,6 +1,6 @@
 import type { ConfigIssue } from "@varve/core/VarveError"
 import * as core from "@varve/core"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { createRequire, isBuiltin } from "node:module"
 import { join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -40,7 +40,7 @@ export class Plugins {
     const isUrl = from instanceof URL || from.startsWith("file:")
     const base = isUrl ? fileURLToPath(from) : join(resolve(from), "/")
     this.#require = createRequire(base)
-    this.#folder = isUrl ? resolve(base, "..") : resolve(from as string)
+    this.#folder = isUrl ? resolve(base, "..") : resolve(from)
   }
 
   /** A module that was imported. */
@@ -56,7 +56,8 @@ export class Plugins {
     }
     let url: string
     try {
-      if (isBuiltin(use)) return { path, given: `"${use}", a module of Node's own`, allowed: "a plugin" }
+      if (isBuiltin(use))
+        return { path, given: `"${use}", a module of Node's own`, allowed: "a plugin" }
       url = this.#resolve(use)
     } catch (error) {
       return this.#missing(use, path, error)
@@ -66,7 +67,11 @@ export class Plugins {
       return undefined
     } catch (error) {
       const said = error instanceof Error ? error.message.split("\n")[0]! : String(error)
-      return { path, given: `"${use}", which failed to load (${said})`, allowed: "a module that loads" }
+      return {
+        path,
+        given: `"${use}", which failed to load (${said})`,
+        allowed: "a module that loads"
+      }
     }
   }
 
@@ -76,7 +81,7 @@ export class Plugins {
     } catch (error) {
       // A package may be open to `import` alone, which nothing in Node 20 resolves from another's folder.
       const file =
-        codeOf(error) === "ERR_PACKAGE_PATH_NOT_EXPORTED" ? this.#forImport(use) : undefined
+        codeOf(error) === "X" ? this.#forImport(use) : undefined
       if (file === undefined) throw error
       return pathToFileURL(file).href
     }
@@ -107,13 +112,20 @@ export class Plugins {
       return { path, given: `"${use}", which was not found`, allowed }
     }
     const name = packageOf(use)
-    return codeOf(error) === "MODULE_NOT_FOUND"
+    const isThere = (this.#require.resolve.paths(use) ?? []).some((folder) =>
+      existsSync(join(folder, name))
+    )
+    return codeOf(error) === "MODULE_NOT_FOUND" && !isThere
       ? {
           path,
           given: `"${use}", which is not installed for ${this.#folder}`,
           allowed: `an installed package: npm install ${name}`
         }
-      : { path, given: `"${use}", which ${name} does not export`, allowed: "what the package exports" }
+      : {
+          path,
+          given: `"${use}", which ${name} does not export`,
+          allowed: "what the package exports"
+        }
   }
 }
 

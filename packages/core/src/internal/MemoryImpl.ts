@@ -2,16 +2,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
-import type { Limits } from "../Budget.ts"
-import { resolveLimits } from "../Budget.ts"
-import type { Calibration, Observation } from "../Calibration.ts"
-import { applyCalibration, observe, startCalibration, usageTokens } from "../Calibration.ts"
 import type { Counter } from "../Counter.ts"
 import { journalOf, Ledger, restore } from "../Ledger.ts"
 import type { Saved } from "../Ledger.ts"
 import type { Memory, PrepareOptions, Prepared } from "../Memory.ts"
-import type { Overflow, Profile } from "../Profile.ts"
-import type { Explanation } from "../Report.ts"
 import { StepLog } from "../StepLog.ts"
 import { Transcript } from "../Transcript.ts"
 import type { ContextOverflow } from "../VarveError.ts"
@@ -19,24 +13,21 @@ import { MemoryClosed, StoreError } from "../VarveError.ts"
 import type { VarveEvent } from "../VarveEvent.ts"
 import { errorText } from "./box.ts"
 import type { Started } from "./box.ts"
-import { bytesOf } from "./bytes.ts"
 import { CacheWatch } from "./CacheWatch.ts"
+import { explainEdits } from "./explain.ts"
 import { Journal } from "./Journal.ts"
 import { cacheMarks } from "./marks.ts"
 import type { readOptions } from "./memoryOptions.ts"
-import { withoutImages } from "./project.ts"
+import { Meter } from "./Meter.ts"
+import { outputOf } from "./output.ts"
 import { recallFrom } from "./recall.ts"
-import type { Tighter } from "./recovery.ts"
-import { ATTEMPTS, learned, merge, squeeze, tighten } from "./recovery.ts"
+import { ATTEMPTS, classified, learned, merge, squeeze } from "./recovery.ts"
 import { follow } from "./replay.ts"
-import { readBegin, readFinish } from "./stepInput.ts"
-import type { Sent } from "./Session.ts"
+import { stepCalls } from "./stepCalls.ts"
 import { Session } from "./Session.ts"
-import type { ViewContext, ViewState } from "./ViewState.ts"
-import { memoText, overflowOf, walk } from "./walk.ts"
+import type { ViewContext } from "./ViewState.ts"
+import { overflowOf, walk } from "./walk.ts"
 import type { Walked } from "./walk.ts"
-
-const NONE: Tighter = {}
 
 type Given = ReturnType<typeof readOptions>
 
@@ -45,28 +36,14 @@ export class MemoryImpl implements Memory {
   readonly #given: Given
   readonly #strategies: ReadonlyArray<Started>
   readonly #counter: Counter
-  readonly #limits: Limits
+  readonly #meter: Meter
   readonly #background: Set<Fiber.Fiber<unknown, unknown>>
   readonly #one = Semaphore.makeUnsafe(1)
   readonly #journal: Journal
   readonly #seed: ReadonlyArray<Saved> | undefined
   #session: Session
-  #calibration: Calibration
-  /** Limits that a provider's errors have stated. */
-  #learned: Tighter = {}
-  /** Limits of the one request that answers an overflow. */
-  #squeezed: Tighter = NONE
   /** The last walk and what it depended on. */
   #settled: { readonly inputs: ReadonlyArray<unknown>; readonly walked: Walked } | undefined
-  /** What the provider reported for the last request, until its answer is known. */
-  #reported:
-    | {
-        readonly actual: number
-        readonly output: number | undefined
-        readonly last: Sent
-        readonly length: number
-      }
-    | undefined
   #attempt: { readonly at: string | undefined; readonly count: number } = {
     at: undefined,
     count: 0
@@ -77,16 +54,6 @@ export class MemoryImpl implements Memory {
   #replay = true
   /** Steps and pins that came before the session was loaded. */
   #early: Array<() => void> = []
-  #overhead:
-    | {
-        readonly system: unknown
-        readonly tools: unknown
-        readonly tokens: number
-        readonly fixed: number
-        readonly bytes: number
-      }
-    | undefined
-
   constructor(
     given: Given,
     strategies: ReadonlyArray<Started>,
@@ -100,9 +67,8 @@ export class MemoryImpl implements Memory {
     this.#background = background
     this.#seed = seed
     this.#journal = new Journal(given.store, given.key)
-    this.#limits = resolveLimits(given.budget, given.profile)
+    this.#meter = new Meter(counter, given)
     this.#session = this.#fresh()
-    this.#calibration = startCalibration(given.profile)
   }
 
   #fresh(): Session {
@@ -111,10 +77,6 @@ export class MemoryImpl implements Memory {
       new StepLog(),
       new Ledger()
     )
-  }
-
-  get #profile(): Profile {
-    return this.#given.profile
   }
 
   #tell(event: VarveEvent): void {
@@ -145,7 +107,7 @@ export class MemoryImpl implements Memory {
       const now = yield* Clock.currentTimeMillis
       const session = self.#session
       const keep = session.transcript.update(messages)
-      self.#learn()
+      self.#meter.learn(session)
       const context = self.#context(options, now)
       const fresh = self.#replay
       self.#replay = false
@@ -187,7 +149,7 @@ export class MemoryImpl implements Memory {
       })
       if (!dryRun) {
         self.#settled = { inputs, walked }
-        self.#sent(walked.view, now)
+        session.remember(walked.view, now, self.#meter.besides)
         yield* self.#store
       }
       return self.#result(messages, walked)
@@ -202,10 +164,7 @@ export class MemoryImpl implements Memory {
       this.#session,
       context.transcript.revision,
       context.steps.steps,
-      this.#overhead,
-      this.#calibration,
-      this.#learned,
-      this.#squeezed,
+      ...this.#meter.state,
       context.cacheCold,
       arrived
     ]
@@ -222,7 +181,7 @@ export class MemoryImpl implements Memory {
       this.#tell({ type: "overflow", axis, limit, needed })
     }
     this.#tell({ type: "prepared", report })
-    const out = this.#out(messages, view)
+    const out = outputOf(messages, view, this.#session)
     return {
       messages: out as ReadonlyArray<M>,
       report,
@@ -231,74 +190,28 @@ export class MemoryImpl implements Memory {
     }
   }
 
-  /** A view in messages: the host's own list where they are the same. */
-  #out(messages: ReadonlyArray<unknown>, view: ViewState): ReadonlyArray<unknown> {
-    const blind = !this.#profile.vision && view.usage.images > 0
-    const { ledger, sent, transcript } = this.#session
-    // Without edits and repairs it is the history, and need not be laid out.
-    const isPlain =
-      view === sent && ledger.inForce.length === 0 && transcript.repairs.length === 0 && !blind
-    if (isPlain && view.totals.messages === messages.length) return messages
-    const out = blind ? withoutImages(view.messages) : view.messages
-    return isSame(out, messages) ? messages : out.slice()
-  }
-
   #context(options: PrepareOptions, now: number): ViewContext {
     const given = this.#given.overhead?.()
-    const system = options.system ?? given?.system
-    const tools = options.tools ?? given?.tools
-    let overhead = this.#overhead
-    if (overhead === undefined || overhead.system !== system || overhead.tools !== tools) {
-      const { tokens, fixed } = this.#counter.request({ system, tools, messages: [] })
-      overhead = this.#overhead = {
-        system,
-        tools,
-        tokens,
-        fixed,
-        bytes: bytesOf({ system, tools })
-      }
-    }
+    const beside = this.#meter.beside(
+      options.system ?? given?.system,
+      options.tools ?? given?.tools
+    )
     const { last, transcript, steps, ledger } = this.#session
     return {
       transcript,
       counter: this.#counter,
-      profile: this.#profile,
-      limits: tighten(tighten(this.#limits, this.#learned), this.#squeezed),
+      profile: this.#given.profile,
+      limits: this.#meter.limits,
       steps,
       pins: ledger.pins,
       protectLast: this.#given.protectLast,
-      overheadTokens: overhead.tokens,
-      overheadBytes: overhead.bytes,
-      overheadFixed: overhead.fixed,
-      calibrate: this.#calibrate,
+      overheadTokens: beside.tokens,
+      overheadBytes: beside.bytes,
+      overheadFixed: beside.fixed,
+      calibrate: this.#meter.calibrate,
       cacheCold:
-        last !== undefined && (now - last.at > this.#profile.cache.lifetime || this.#cache.isEmpty)
-    }
-  }
-
-  readonly #calibrate: ViewContext["calibrate"] = (estimate, fixed) => {
-    const applied = applyCalibration(this.#calibration, estimate, fixed)
-    return applied.source === "usage" ? applied : { tokens: applied.tokens, source: this.#source }
-  }
-
-  get #source(): "counted" | "estimated" {
-    return this.#counter.request({ messages: [] }).source === "counted" ? "counted" : "estimated"
-  }
-
-  #sent(view: ViewState, now: number): void {
-    this.#session.last = {
-      items: view.items,
-      memo: memoText(view),
-      memoPlace: view.memoPlace,
-      tokens: view.estimate,
-      messages: view.totals.messages,
-      estimate: view.estimate,
-      fixed: view.fixed,
-      at: now,
-      memos: view.memoItems.size,
-      edits: this.#session.ledger.inForce.length,
-      system: this.#overhead?.system,
-      tools: this.#overhead?.tools
+        last !== undefined &&
+        (now - last.at > this.#given.profile.cache.lifetime || this.#cache.isEmpty)
     }
   }
 
@@ -320,10 +233,8 @@ export class MemoryImpl implements Memory {
       })
       session.ledger = restored.ledger
       self.#session = session
-      if (restored.calibration !== undefined) {
-        self.#calibration = restored.calibration
-      }
-      self.#learned = restored.limits
+      if (restored.calibration !== undefined) self.#meter.calibration = restored.calibration
+      self.#meter.learned = restored.limits
       self.#loaded = true
       if (self.#seed !== undefined) yield* self.#journal.replace(self.#seed)
       if (entries.length > 0 || cut !== undefined) {
@@ -351,8 +262,8 @@ export class MemoryImpl implements Memory {
 
   readonly #whole = (): ReadonlyArray<Saved> =>
     journalOf(this.#session.ledger, this.#session.steps, {
-      calibration: this.#calibration,
-      limits: this.#learned
+      calibration: this.#meter.calibration,
+      limits: this.#meter.learned
     })
 
   /** Does something to a session that is loaded, or as soon as it is. */
@@ -367,63 +278,19 @@ export class MemoryImpl implements Memory {
     })
   }
 
-  #warn(message: string): void {
-    this.#tell({ type: "warning", message })
-  }
-
-  readonly steps: Memory["steps"] = {
-    begin: (given) =>
-      Effect.suspend(() => {
-        const step = readBegin(given)
-        return this.#when(() => {
-          if (step === undefined) this.#warn("a step without an id that is a text was left out")
-          else if (this.#session.steps.begin(step)) {
-            this.#session.journal.push({ t: "begin", ...step })
-          } else this.#warn(`step ${step.id} was begun before; left as it is`)
-        })
-      }),
-    finish: (given) =>
-      Effect.suspend(() => {
-        const step = readFinish(given)
-        return this.#when(() => {
-          if (step === undefined) {
-            this.#warn(
-              "the end of a step without an id and an outcome, success or failed, was left out"
-            )
-          } else if (this.#session.steps.finish(step)) {
-            this.#session.journal.push({ t: "finish", ...step })
-          } else this.#warn(`no step ${step.id} is pending; its end was left out`)
-        })
-      }),
-    list: Effect.sync(() => this.#session.steps.steps)
-  }
+  readonly steps: Memory["steps"] = stepCalls(
+    () => this.#session,
+    (act) => this.#when(act),
+    (message) => this.#tell({ type: "warning", message })
+  )
 
   readonly usage: Memory["usage"] = (usage) =>
-    Effect.suspend(() => {
-      const actual = usageTokens(usage)
+    Effect.sync(() => {
       const { last } = this.#session
-      if (actual === undefined || last === undefined) return Effect.void
-      const { output } = usage
-      this.#reported = { actual, output, last, length: this.#session.transcript.length }
-      const broke = this.#cache.take(last, usage, this.#profile)
+      if (!this.#meter.report(usage, this.#session) || last === undefined) return
+      const broke = this.#cache.take(last, usage, this.#given.profile)
       if (broke !== undefined) this.#tell({ type: "cache-break", ...broke })
-      return Effect.void
     })
-
-  /** Takes in what was reported, once the answer to that request is in the history. */
-  #learn(): void {
-    const reported = this.#reported
-    if (reported === undefined) return
-    this.#reported = undefined
-    const { actual, output, last, length } = reported
-    const answer = this.#session.transcript.answerAt(length)
-    this.#observe(actual, last, answer && { estimate: answer.facts.tokens, output })
-  }
-
-  #observe(actual: number, { estimate, fixed }: Sent, answer?: Observation["answer"]): void {
-    this.#calibration = observe(this.#calibration, { estimate, fixed, actual, answer })
-    this.#session.journal.push({ t: "calibration", state: this.#calibration })
-  }
 
   readonly recover: Memory["recover"] = (error, messages, options = {}) =>
     this.#one.withPermit(Effect.suspend(() => this.#recover(error, messages, options)))
@@ -433,7 +300,7 @@ export class MemoryImpl implements Memory {
     messages: ReadonlyArray<M>,
     options: PrepareOptions
   ): Effect.Effect<Prepared<M> | undefined, ContextOverflow | StoreError | MemoryClosed> {
-    const overflow = this.#classify(error)
+    const overflow = classified(this.#given.profile, error)
     const { last, sent, transcript, journal } = this.#session
     if (overflow === undefined || last === undefined || sent === undefined) {
       return Effect.succeed(undefined)
@@ -442,17 +309,19 @@ export class MemoryImpl implements Memory {
     const attempt = this.#attempt.at === at ? this.#attempt.count : 0
     if (attempt >= ATTEMPTS) return Effect.succeed(undefined)
     this.#attempt = { at, count: attempt + 1 }
-    if (overflow.kind === "tokens" && overflow.actual !== undefined)
-      this.#observe(overflow.actual, last)
-    const before = { ...sent.usage, tokens: this.#calibrate(last.estimate, last.fixed).tokens }
+    const meter = this.#meter
+    if (overflow.kind === "tokens" && overflow.actual !== undefined) {
+      meter.observe(this.#session, overflow.actual, last)
+    }
+    const before = { ...sent.usage, tokens: meter.calibrate(last.estimate, last.fixed).tokens }
     const limits = learned(overflow)
     if (Object.keys(limits).length > 0) {
-      this.#learned = merge(this.#learned, limits)
-      journal.push({ t: "limits", limits: this.#learned })
+      meter.learned = merge(meter.learned, limits)
+      journal.push({ t: "limits", limits: meter.learned })
     }
-    this.#squeezed = squeeze(overflow, before, attempt)
+    meter.squeeze(squeeze(overflow, before, attempt))
     return this.#prepare(messages, options).pipe(
-      Effect.ensuring(Effect.sync(() => void (this.#squeezed = NONE))),
+      Effect.ensuring(Effect.sync(() => meter.release())),
       Effect.flatMap((prepared) => {
         // Without a guard nothing was made smaller: then the overflow is the caller's too.
         const left = prepared.overflow ?? overflowOf(this.#session.sent!)
@@ -461,33 +330,13 @@ export class MemoryImpl implements Memory {
     )
   }
 
-  #classify(error: unknown): Overflow | undefined {
-    try {
-      return this.#profile.classify?.(error)
-    } catch {
-      return undefined
-    }
-  }
-
   readonly compose: Memory["compose"] = Effect.sync(() =>
     [...((this.#session.work ?? this.#session.sent)?.memos ?? [])].map((m) => m.text).join("\n\n")
   )
 
   readonly recall: Memory["recall"] = (id) => Effect.suspend(() => recallFrom(this.#session, id))
 
-  readonly explain: Memory["explain"] = (id) =>
-    Effect.sync(() => {
-      const { ledger, sent } = this.#session
-      return ledger.records.flatMap((record): ReadonlyArray<Explanation> => {
-        const { edit, strategy, reason, before, after } = record
-        const own = edit.kind === "replace" ? edit.block : edit.kind === "fold" ? edit.id : edit.key
-        if (id !== undefined && own !== id && !(edit.kind === "fold" && edit.items.includes(id)))
-          return []
-        const stands = edit.kind !== "fold" || sent?.folds.has(edit.id) === true
-        const state = record.state === "staged" ? "staged" : stands ? "in force" : "dormant"
-        return [{ id: own, kind: edit.kind, strategy, reason, state, before, after }]
-      })
-    })
+  readonly explain: Memory["explain"] = (id) => Effect.sync(() => explainEdits(this.#session, id))
 
   readonly pin: Memory["pin"] = (id) =>
     this.#when(() => {
@@ -547,10 +396,4 @@ export class MemoryImpl implements Memory {
       Effect.ensuring(Effect.sync(() => void (this.#closed = true)))
     )
   }
-}
-
-const isSame = (a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>): boolean => {
-  if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
-  return true
 }

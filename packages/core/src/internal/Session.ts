@@ -25,6 +25,15 @@ export interface Sent {
   readonly tools: unknown
 }
 
+/** A text that says which memos are set, to compare with what was sent. */
+export const memoText = (view: ViewState): string =>
+  view.memoItems.size === 0
+    ? ""
+    : [...view.memoItems]
+        .map(([key, memo]) => key + "\n" + memo.text)
+        .sort()
+        .join("\n\n")
+
 /** The state of one memory. Every change of the ledger is noted in the journal as it happens. */
 export class Session {
   readonly transcript: Transcript
@@ -49,6 +58,24 @@ export class Session {
     copy.work = this.work
     copy.last = this.last
     return copy
+  }
+
+  /** Notes what is sent, to tell how much of it stands at the front of the next request. */
+  remember(view: ViewState, now: number, beside: Pick<Sent, "system" | "tools"> | undefined): void {
+    this.last = {
+      items: view.items,
+      memo: memoText(view),
+      memoPlace: view.memoPlace,
+      tokens: view.estimate,
+      messages: view.totals.messages,
+      estimate: view.estimate,
+      fixed: view.fixed,
+      at: now,
+      memos: view.memoItems.size,
+      edits: this.ledger.inForce.length,
+      system: beside?.system,
+      tools: beside?.tools
+    }
   }
 
   /** Stages accepted edits; gives their numbers. */

@@ -1,5 +1,5 @@
 import type { Limits } from "../Budget.ts"
-import type { Overflow } from "../Profile.ts"
+import type { Overflow, Profile } from "../Profile.ts"
 import type { Usage } from "../View.ts"
 
 /** Limits that hold besides those of the budget and the profile. */
@@ -71,4 +71,13 @@ export const learned = ({ kind, limit, unit }: Overflow): Tighter => {
   if (kind === "image-count") return { images: limit }
   if (kind === "bytes") return { requestBytes: limit }
   return unit === "bytes" ? { bytesPerImage: limit } : { maxEdge: limit }
+}
+
+/** What a provider's error says of an overflow; a classifier that throws says nothing. */
+export const classified = (profile: Profile, error: unknown): Overflow | undefined => {
+  try {
+    return profile.classify?.(error)
+  } catch {
+    return undefined
+  }
 }

@@ -15,6 +15,7 @@ import { faultsOf, take } from "./propose.ts"
 import { protectionOf } from "./protect.ts"
 import { reasoningBehind } from "./reasoning.ts"
 import type { Session } from "./Session.ts"
+import { memoText } from "./Session.ts"
 import type { ViewState } from "./ViewState.ts"
 import { ShownView } from "./ViewState.ts"
 
@@ -221,15 +222,6 @@ const settle = (
   }
   return { view, reasoning: { lost, removed }, faults }
 }
-
-/** A text that says which memos are set, to compare with what was sent. */
-export const memoText = (view: ViewState): string =>
-  view.memoItems.size === 0
-    ? ""
-    : [...view.memoItems]
-        .map(([key, memo]) => key + "\n" + memo.text)
-        .sort()
-        .join("\n\n")
 
 const sameItem = (a: Item, b: Item): boolean =>
   a === b || (a.id === b.id && a.kind === b.kind && a.tokens === b.tokens && a.bytes === b.bytes)

@@ -1,0 +1,118 @@
+import type { Limits } from "../Budget.ts"
+import { resolveLimits } from "../Budget.ts"
+import type { Calibration, Observation } from "../Calibration.ts"
+import { applyCalibration, observe, startCalibration, usageTokens } from "../Calibration.ts"
+import type { Counter } from "../Counter.ts"
+import type { ReportedUsage } from "../Memory.ts"
+import { bytesOf } from "./bytes.ts"
+import type { readOptions } from "./memoryOptions.ts"
+import type { Tighter } from "./recovery.ts"
+import { tighten } from "./recovery.ts"
+import type { Sent, Session } from "./Session.ts"
+import type { ViewContext } from "./ViewState.ts"
+
+/** What system text and tools cost. */
+interface Beside {
+  readonly system: unknown
+  readonly tools: unknown
+  readonly tokens: number
+  /** The part of the tokens that no learned ratio scales. */
+  readonly fixed: number
+  readonly bytes: number
+}
+
+/** What the provider reported for a request whose answer is not in the history yet. */
+interface Reported {
+  readonly actual: number
+  readonly output: number | undefined
+  readonly last: Sent
+  /** Messages of the history that the request was made with. */
+  readonly length: number
+}
+
+const NONE: Tighter = {}
+
+/** What a memory measures with: limits, what stands beside the messages, and what usage has taught. */
+export class Meter {
+  readonly #counter: Counter
+  readonly #limits: Limits
+  #reported: Reported | undefined
+  #beside: Beside | undefined
+  calibration: Calibration
+  /** Limits that a provider's errors have stated. */
+  learned: Tighter = NONE
+  /** Limits of the one request that answers an overflow. */
+  #squeezed: Tighter = NONE
+
+  constructor(counter: Counter, { budget, profile }: ReturnType<typeof readOptions>) {
+    this.#counter = counter
+    this.#limits = resolveLimits(budget, profile)
+    this.calibration = startCalibration(profile)
+  }
+
+  /** What holds for this request. */
+  get limits(): Limits {
+    return tighten(tighten(this.#limits, this.learned), this.#squeezed)
+  }
+
+  squeeze(limits: Tighter): void {
+    this.#squeezed = limits
+  }
+
+  release(): void {
+    this.#squeezed = NONE
+  }
+
+  /** Counts system text and tools, once as long as they stay the same objects. */
+  beside(system: string | undefined, tools: ReadonlyArray<unknown> | undefined): Beside {
+    const known = this.#beside
+    if (known !== undefined && known.system === system && known.tools === tools) return known
+    const { tokens, fixed } = this.#counter.request({ system, tools, messages: [] })
+    return (this.#beside = { system, tools, tokens, fixed, bytes: bytesOf({ system, tools }) })
+  }
+
+  /** What stood beside the messages last. */
+  get besides(): Beside | undefined {
+    return this.#beside
+  }
+
+  /** All of this that a walk depends on. */
+  get state(): ReadonlyArray<unknown> {
+    return [this.#beside, this.calibration, this.learned, this.#squeezed]
+  }
+
+  readonly calibrate: ViewContext["calibrate"] = (estimate, fixed) => {
+    const applied = applyCalibration(this.calibration, estimate, fixed)
+    if (applied.source === "usage") return applied
+    const { source } = this.#counter.request({ messages: [] })
+    return { tokens: applied.tokens, source: source === "counted" ? "counted" : "estimated" }
+  }
+
+  /** Takes what the provider reported for the last request; false where that says nothing. */
+  report(usage: ReportedUsage, { last, transcript }: Session): boolean {
+    const actual = usageTokens(usage)
+    if (actual === undefined || last === undefined) return false
+    this.#reported = { actual, output: usage.output, last, length: transcript.length }
+    return true
+  }
+
+  /** Learns from what was reported, once the answer to that request is in the history. */
+  learn(session: Session): void {
+    const reported = this.#reported
+    if (reported === undefined) return
+    this.#reported = undefined
+    const answer = session.transcript.answerAt(reported.length)
+    const { actual, last, output } = reported
+    this.observe(session, actual, last, answer && { estimate: answer.facts.tokens, output })
+  }
+
+  observe(
+    session: Session,
+    actual: number,
+    { estimate, fixed }: Sent,
+    answer?: Observation["answer"]
+  ): void {
+    this.calibration = observe(this.calibration, { estimate, fixed, actual, answer })
+    session.journal.push({ t: "calibration", state: this.calibration })
+  }
+}
