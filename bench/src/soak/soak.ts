@@ -27,6 +27,7 @@ const whole = (text: string | undefined, otherwise: number): number => {
 
 /** A worker: runs what it is sent until it is let go. */
 const work = (): void => {
+  process.on("disconnect", () => process.exit())
   process.on("message", ({ seed, count }: Job) => {
     void runChunk(seed, count).then((done) => process.send?.(done))
   })

@@ -524,7 +524,7 @@ export const sdk = (history: ReadonlyArray<Message>, seed: number): Steps => {
           }
         )
       }
-      out.push({ role: "assistant", content: only ? (answer.content as string) : content })
+      out.push({ role: "assistant", content: only ? answer.content : content })
     }
     if (tool.length > 0 && dice.once(2)) out.push({ role: "tool", content: tool.splice(0) })
     for (const result of results)

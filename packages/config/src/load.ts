@@ -4,11 +4,11 @@ import { decodeOptions } from "@varve/core/Options"
 import type { Profile } from "@varve/core/Profile"
 import { Profile as ProfileSchema } from "@varve/core/Profile"
 import type { ConfigIssue } from "@varve/core/VarveError"
-import { show } from "@varve/core/VarveError"
+import { ConfigError, show } from "@varve/core/VarveError"
 import type { AgentConfig, Agents, Preset } from "./AgentConfig.ts"
 import { agentsOf } from "./internal/agentsOf.ts"
 import { eachUse, factoryOf, instantiate, isUse, SUMMARIZER } from "./internal/instantiate.ts"
-import { collect, located } from "./internal/located.ts"
+import { collect } from "./internal/within.ts"
 import { Plugins } from "./internal/plugins.ts"
 import type { CommitJson, OpenAgent } from "./internal/schemas.ts"
 import { commitRules, OpenAgents, Use } from "./internal/schemas.ts"
@@ -61,7 +61,7 @@ export const load = async (json: unknown, options: LoadOptions): Promise<Agents>
   collect(issues, () => void decodeOptions(OpenAgents, own, ""))
   // The schema's root has no name of its own.
   if (issues.length > 0)
-    throw located(issues.map((i) => ({ ...i, path: i.path.replace(/^\./, "") || "json" })))
+    throw new ConfigError(issues.map((i) => ({ ...i, path: i.path.replace(/^\./, "") || "json" })))
   const { agents, defaults } = own as {
     readonly agents: Readonly<Record<string, Policy>>
     readonly defaults?: Policy
@@ -71,7 +71,7 @@ export const load = async (json: unknown, options: LoadOptions): Promise<Agents>
     ...listed(agents, "agents")
   ]
   for (const [path, policy] of policies) collect(issues, () => checkShapes(policy, path))
-  if (issues.length > 0) throw located(issues)
+  if (issues.length > 0) throw new ConfigError(issues)
 
   const wanted = new Map<string, string>()
   const uses: Array<readonly [Use, string]> = []
@@ -89,9 +89,9 @@ export const load = async (json: unknown, options: LoadOptions): Promise<Agents>
   }
   for (const issue of await Promise.all([...wanted].map(([use, at]) => plugins.import(use, at))))
     if (issue !== undefined) issues.push(issue)
-  if (issues.length > 0) throw located(issues)
+  if (issues.length > 0) throw new ConfigError(issues)
   for (const [use, at] of uses) collect(issues, () => void factoryOf(plugins, use, at))
-  if (issues.length > 0) throw located(issues)
+  if (issues.length > 0) throw new ConfigError(issues)
 
   const profiles = (name: string): Profile =>
     instantiate(plugins, { use: PROFILES, with: [name] }, PROFILES) as Profile
@@ -106,7 +106,7 @@ const pluginsFrom = (from: string | URL): Plugins => {
     return new Plugins(from)
   } catch {
     const allowed = "the URL of a module, as import.meta.url, or the path of a folder"
-    throw located([{ path: "from", given: show(from), allowed }])
+    throw new ConfigError([{ path: "from", given: show(from), allowed }])
   }
 }
 
@@ -115,7 +115,7 @@ const copyOf = (json: unknown): unknown => {
   try {
     return JSON.parse(JSON.stringify(json))
   } catch {
-    throw located([{ path: "json", given: show(json), allowed: "what JSON.parse gives" }])
+    throw new ConfigError([{ path: "json", given: show(json), allowed: "what JSON.parse gives" }])
   }
 }
 
@@ -161,7 +161,7 @@ const checkShapes = (policy: Policy, path: string): void => {
       }
     })
   }
-  if (issues.length > 0) throw located(issues)
+  if (issues.length > 0) throw new ConfigError(issues)
 }
 
 const configs = (

@@ -252,6 +252,16 @@ describe("wrong options", () => {
     ])
   })
 
+  it("of arguments in a list, and of exports with dots", async () => {
+    const strict = { use: "strict", export: "strict" }
+    const summarizer = { use: "@acme/esm", export: "nested.inner", with: ["in", [strict]] }
+    expect(await pathsOf(agent({ summarizer }))).toEqual([
+      "agents.browser.summarizer.with[1][0].with.list[2].size"
+    ])
+    const commit = { use: "@varve/core", export: "Commit.batched", with: { size: 0 } }
+    expect(await pathsOf(agent({ commit }))).toEqual(["agents.browser.commit.with.size"])
+  })
+
   it("of a place with several shapes, are those of the shape that is meant", async () => {
     expect(await pathsOf(agent({ commit: { rule: "batched", size: 0 } }))).toEqual([
       "agents.browser.commit.size"

@@ -100,14 +100,14 @@ describe("a cache break", () => {
       yield* memory.prepare(session(4))
       yield* memory.usage(usage(0, 9000))
       const changed: ReadonlyArray<Message> = session(5).map((m, i) =>
-        i === 3 ? ({ ...m, content: [{ type: "text", text: "other words" }] } as Message) : m
+        i === 3 ? { ...m, content: [{ type: "text", text: "other words" }] } : m
       )
       yield* memory.prepare(changed)
       yield* memory.usage(usage(2000, 9000))
       assert.strictEqual(breaks.length, 1)
       assert.deepInclude(breaks[0]!, { expected: 9000, actual: 2000, cause: "host" })
       assert.isNotNull(breaks[0]!.position)
-      assert.isAtMost(breaks[0]!.position!, 3)
+      assert.isAtMost(breaks[0]!.position, 3)
     })
   )
 

@@ -16,7 +16,7 @@ import {
   whenItPays,
   type Policy
 } from "../src/index.ts"
-import { sheets } from "./sheets.ts"
+import { fable, sheets } from "./sheets.ts"
 
 const cases = [1560, 2691].flatMap((image) =>
   sheets.flatMap((sheet) =>
@@ -68,6 +68,21 @@ describe("when it pays, on a GUI run", { timeout: 120_000 }, () => {
   })
 })
 
+describe("when it pays, where a commit is dearest", { timeout: 120_000 }, () => {
+  it.each([false, true])("loses little to what happened to be right, marks: %s", async (marks) => {
+    const options = { ...fable, counter: syntheticCounter(2691) }
+    const pays = await costs(300, whenItPays(3, { marks }), options)
+    const idle = await costs(300, nothing, options)
+    const peer = await costs(300, interval(3, 25, { marks }), options)
+    // Right behind a commit. What the README says of this sheet.
+    expect(pays[29]! / idle[29]!).toBeLessThan(1.07)
+    expect(pays[99]! / peer[99]!).toBeLessThan(1.03)
+    expect(pays[299]! / peer[299]!).toBeLessThan(1)
+    const best = await optimum(guiRun({ steps: 300 }), 3, { ...options, marks })
+    expect(Math.max(...pays.map((cost, i) => cost / best.costs[i]!))).toBeLessThan(1.15)
+  })
+})
+
 const hasData = requireData("when it pays, on real sessions")
 
 describe.skipIf(!hasData)("when it pays, on real sessions", { timeout: 300_000 }, () => {
@@ -77,11 +92,10 @@ describe.skipIf(!hasData)("when it pays, on real sessions", { timeout: 300_000 }
         .map((entry) => traceOf(entry.read(), { overhead: 8000 }))
         .filter(({ requests }) => requests.length > 2)
     : []
-  const setups = [
-    { ...sheets[0]!, marks: false },
-    { ...sheets[1]!, marks: true },
-    { ...sheets[4]!, marks: false }
-  ]
+  const setups = [0, 1, 3, 4].flatMap((i) =>
+    // The two of Anthropic with marks and without.
+    (i < 2 ? [false, true] : [false]).map((marks) => ({ ...sheets[i]!, marks }))
+  )
 
   it("costs at most 2 % more than the better of doing nothing and sliding, and in total less", async () => {
     const totals = setups.map(() => [0, 0, 0] as [number, number, number])

@@ -133,10 +133,9 @@ const cost = (p: Prepared, counter: Counter, found: Found): void => {
     p.output.filter((m) => !isMemo(m)),
     counter
   )
-  // Where an image of a few tokens breaks another limit, the words that stand for it may cost more.
-  const { tokens: _, messages: __, ...ofImages } = p.limits ?? {}
+  // Where an image of a few tokens broke another limit, the words that stand for it may cost more.
   const words =
-    overLimits(before, ofImages).length === 0
+    p.unguarded === true
       ? 0
       : (before.images - after.images) * counter.request({ messages: [WORDS] }).tokens
   for (const axis of ["tokens", "images", "imageBytes"] as const) {

@@ -60,9 +60,10 @@ const blockOfData = (data: unknown, mediaType: unknown): Block | undefined => {
  * core reads it as it is; nothing where it holds no image, or only a name for one.
  */
 export const imageBlock = (part: Loose): Block | undefined => {
-  const field = FIELD[part.type as string]
+  const type = part.type as string
+  const field = FIELD[type]
   if (field === undefined) return undefined
-  if (!part.type!.toString().startsWith("image") && !isImageType(part.mediaType)) return undefined
+  if (!type.startsWith("image") && !isImageType(part.mediaType)) return undefined
   const own = part as unknown as Block
   const image = imageOf(own)
   if (image !== undefined && (image.data === undefined || image.mimeType !== undefined)) return own

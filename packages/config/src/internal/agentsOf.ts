@@ -3,12 +3,12 @@ import { Budget } from "@varve/core/Budget"
 import type { MemoryOptions } from "@varve/core/Memory"
 import { decodeOptions } from "@varve/core/Options"
 import type { ConfigIssue } from "@varve/core/VarveError"
-import { show } from "@varve/core/VarveError"
+import { ConfigError, show } from "@varve/core/VarveError"
 import type { AgentConfig, Agents, SessionOptions } from "../AgentConfig.ts"
 import type { DefineOptions } from "../defineAgents.ts"
 import { build } from "./build.ts"
 import type { Layer } from "./build.ts"
-import { collect, located } from "./located.ts"
+import { collect } from "./within.ts"
 
 const functions = ["preset", "pipeline", "summarizer", "counter", "commit", "store"] as const
 const fields = [...functions, "profile", "budget", "protectLast", "strategyTimeout", "subagents"]
@@ -73,7 +73,7 @@ export const agentsOf = <Name extends string>(
   }
 
   if (!isObject(options)) {
-    throw located([
+    throw new ConfigError([
       { path: "options", given: show(options), allowed: "an object with defaults or profiles" }
     ])
   }
@@ -96,27 +96,27 @@ export const agentsOf = <Name extends string>(
     "",
     defaults === undefined ? [] : [{ path: "defaults", config: copyOf(defaults) }]
   )
-  if (issues.length > 0) throw located(issues)
+  if (issues.length > 0) throw new ConfigError(issues)
 
   for (const layers of found.values()) collect(issues, () => void build(layers, profiles))
-  if (issues.length > 0) throw located(issues)
+  if (issues.length > 0) throw new ConfigError(issues)
 
   const optionsOf = (name: string, session: SessionOptions): MemoryOptions => {
     const layers = found.get(name)
     if (layers === undefined) {
-      throw located([
+      throw new ConfigError([
         { path: "agents", given: show(name), allowed: `one of ${[...found.keys()].join(", ")}` }
       ])
     }
     if (typeof session?.session !== "string" || session.session.trim() === "") {
-      throw located([
+      throw new ConfigError([
         { path: "session", given: show(session?.session), allowed: "the name of a session" }
       ])
     }
     for (const [key, value] of Object.entries(session)) {
       if (!["session", "overhead", "onEvent"].includes(key)) {
         const allowed = "one of session, overhead, onEvent; the rest is the agent's"
-        throw located([{ path: key, given: show(value), allowed }])
+        throw new ConfigError([{ path: key, given: show(value), allowed }])
       }
     }
     return { ...build(layers, profiles), ...session, agent: name.replaceAll("/", ".") }

@@ -4,10 +4,10 @@ import { decodeOptions } from "@varve/core/Options"
 import * as Pipeline from "@varve/core/Pipeline"
 import { Profile as ProfileSchema } from "@varve/core/Profile"
 import type { Profile } from "@varve/core/Profile"
-import { show } from "@varve/core/VarveError"
+import { ConfigError, show } from "@varve/core/VarveError"
 import type { AgentConfig, Parts, Preset } from "../AgentConfig.ts"
 import type { DefineOptions } from "../defineAgents.ts"
-import { located, within } from "./located.ts"
+import { within } from "./within.ts"
 
 /** A policy and where it stands. */
 export interface Layer {
@@ -36,7 +36,7 @@ const presetFields: ReadonlyArray<keyof Preset> = [
 const isObject = (u: unknown): u is object => typeof u === "object" && u !== null
 
 const refuse = (path: string, value: unknown, allowed: string): never => {
-  throw located([{ path, given: show(value), allowed }])
+  throw new ConfigError([{ path, given: show(value), allowed }])
 }
 
 /** The options of one memory: each layer over the one before. Throws `ConfigError`. */

@@ -1,6 +1,6 @@
-import { show } from "@varve/core/VarveError"
+import { ConfigError, show } from "@varve/core/VarveError"
 import type { Parts } from "../AgentConfig.ts"
-import { issuesOf, located } from "./located.ts"
+import { issuesOf } from "./within.ts"
 import type { Plugin, Plugins } from "./plugins.ts"
 import { exportNames } from "./plugins.ts"
 import type { Use } from "./schemas.ts"
@@ -41,7 +41,7 @@ export const factoryOf = (
   const names = Object.keys(plugin)
     .filter((key) => typeof plugin[key] === "function")
     .join(", ")
-  throw located([
+  throw new ConfigError([
     {
       path: `${path}.export`,
       given: use.export === undefined ? "nothing" : show(use.export),
@@ -80,9 +80,9 @@ export const instantiate = (plugins: Plugins, use: Use, path: string, parts?: Pa
     if (issues === undefined) {
       const said = error instanceof Error ? error.message.split("\n")[0]! : String(error)
       const allowed = `what ${use.use} takes (it threw: ${said})`
-      throw located([{ path: `${path}.with`, given: show(use.with), allowed }])
+      throw new ConfigError([{ path: `${path}.with`, given: show(use.with), allowed }])
     }
-    throw located(
+    throw new ConfigError(
       issues.map((issue) => ({ ...issue, path: inside(`${path}.with`, name, issue.path) }))
     )
   }

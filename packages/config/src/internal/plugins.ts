@@ -81,7 +81,7 @@ export class Plugins {
     } catch (error) {
       // A package may be open to `import` alone, which nothing in Node 20 resolves from another's folder.
       const file =
-        codeOf(error) === "X" ? this.#forImport(use) : undefined
+        codeOf(error) === "ERR_PACKAGE_PATH_NOT_EXPORTED" ? this.#forImport(use) : undefined
       if (file === undefined) throw error
       return pathToFileURL(file).href
     }

@@ -37,7 +37,7 @@ export const LEFT_OUT = "[left out]"
 
 const zero: Totals = { tokens: 0, bytes: 0, images: 0, imageBytes: 0, imageTokens: 0, messages: 0 }
 
-export const add = (a: Totals, b: Totals): Totals => ({
+const add = (a: Totals, b: Totals): Totals => ({
   tokens: a.tokens + b.tokens,
   bytes: a.bytes + b.bytes,
   images: a.images + b.images,

@@ -58,7 +58,7 @@ export interface Totals {
 const unedited = new WeakMap<Group, GroupItem>()
 
 /** The item of a group without edits; one object as long as the group is one. */
-export const plainItem = (group: Group, counter: Counter): GroupItem => {
+const plainItem = (group: Group, counter: Counter): GroupItem => {
   let item = unedited.get(group)
   if (item === undefined) unedited.set(group, (item = new GroupItem(group, counter)))
   return item

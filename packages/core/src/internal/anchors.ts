@@ -4,7 +4,7 @@ import { ends } from "./statements.ts"
  * Anchors: what a text names and an agent may have to write again, letter for letter. Read in one pass over
  * words of bounded length, so that no input takes more than linear time.
  */
-export type AnchorKind = "path" | "url" | "id" | "number"
+type AnchorKind = "path" | "url" | "id" | "number"
 
 /** Called for each anchor of a text. `label` is the word before a number: what it is the number of. */
 export type OnAnchor = (kind: AnchorKind, text: string, label: string | undefined) => void

@@ -10,7 +10,7 @@ import type { ImageRef } from "../View.ts"
 import type { ViewState } from "./ViewState.ts"
 
 /** A staged edit whose targets still stand. */
-export interface Candidate extends Staged {
+interface Candidate extends Staged {
   readonly seq: number
 }
 
@@ -43,7 +43,7 @@ const positions = (session: Session, view: ViewState): ReadonlyMap<number, numbe
 }
 
 /** The staged edits as a commit rule sees them. */
-export const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate> => {
+const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate> => {
   const { transcript, ledger } = session
   const at = positions(session, view)
   const inForce = new Set(

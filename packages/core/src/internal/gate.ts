@@ -8,7 +8,7 @@ import { protectionOf } from "./protect.ts"
 const WORDS = 8
 
 /** What a fold's text may cost at most, as a share of what it stands for. */
-export const FOLD_SHARE = 0.8
+const FOLD_SHARE = 0.8
 
 export interface Accepted {
   readonly edit: Edit

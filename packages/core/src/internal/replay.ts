@@ -5,7 +5,7 @@ import type { ViewContext } from "./ViewState.ts"
 import { ViewState } from "./ViewState.ts"
 
 /** The history under those edits that still stand; the others lie dormant. */
-export const replay = (
+const replay = (
   context: ViewContext,
   edits: ReadonlyArray<{ readonly edit: Parameters<Draft["apply"]>[0] }>
 ): ViewState => {

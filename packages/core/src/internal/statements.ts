@@ -26,7 +26,7 @@ export const wordsOf = (text: string): ReadonlySet<string> => {
 }
 
 /** What a decision of the form "X is Y", "X = Y" or "set X to Y" settles. */
-export const topicOf = (text: string): string | undefined => {
+const topicOf = (text: string): string | undefined => {
   // "Decision: …", "From now on: …"
   const [, lead = "", rest = ""] = /^([^:=]{1,30}):\s*(.*)$/s.exec(text) ?? []
   const said = rest !== "" && wordsOf(lead).size === 0 ? rest : text

@@ -19,7 +19,7 @@ export interface Summarised {
   readonly open: ReadonlyArray<number>
 }
 
-export const nothingYet: Summarised = { summary: "", through: 0, open: [] }
+const nothingYet: Summarised = { summary: "", through: 0, open: [] }
 
 /** Reads back what was kept; what is odd counts as nothing, and all steps are unsummarised again. */
 export const readSummarised = (data: unknown, steps: number): Summarised => {

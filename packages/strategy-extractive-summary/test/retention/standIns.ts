@@ -16,7 +16,7 @@ const says =
     Effect.sync(() => ({ text: text(request), stopReason: "stop", model: "stand-in" }))
 
 /** What comes first, as far as it fits. */
-export const truncating: Summarizer = says((request) =>
+const truncating: Summarizer = says((request) =>
   clipText(source(request), request.targetTokens, request.count, { head: 1 })
 )
 
@@ -28,7 +28,7 @@ const hash = (text: string, seed: number): number => {
 }
 
 /** Drops each sentence with a chance, anew each time, as a model drops details. */
-export const forgetful = (p: number): Summarizer => {
+const forgetful = (p: number): Summarizer => {
   let call = 0
   return says((request) => {
     call++
@@ -38,7 +38,7 @@ export const forgetful = (p: number): Summarizer => {
 }
 
 /** Empty, too long, a refusal, a tool call, and lies, in turn. */
-export const adversarial = (): Summarizer => {
+const adversarial = (): Summarizer => {
   let call = 0
   const answers: ReadonlyArray<(request: SummaryRequest) => SummaryResult> = [
     () => ({ text: "", stopReason: "stop" }),

@@ -36,7 +36,7 @@ export interface Needle {
   readonly parts: ReadonlyArray<string>
 }
 
-export interface Step {
+interface Step {
   readonly messages: ReadonlyArray<Message>
   readonly goal: string
   readonly outcome: "success" | "failed" | undefined
@@ -55,7 +55,7 @@ export interface Trace {
 }
 
 /** Numbers from 0 to below 1, the same for the same seed. */
-export const random = (seed: number): (() => number) => {
+const random = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -3,7 +3,7 @@ import { pieceCounter } from "./pieces.ts"
 import { TextCounts } from "./TextCounts.ts"
 
 /** A loaded encoding. */
-export interface Encoder {
+interface Encoder {
   /** Tokens of a text; below 0 where a run was cut: then `-1 - tokens`, an estimate. */
   readonly count: (text: string) => number
   readonly free: () => void

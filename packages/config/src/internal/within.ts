@@ -1,28 +1,18 @@
 import type { ConfigIssue } from "@varve/core/VarveError"
 import { ConfigError, isVarveError } from "@varve/core/VarveError"
 
-/** Errors whose paths already begin at the root of the definition. */
-const atRoot = new WeakSet<ConfigError>()
-
-/** An error whose paths begin at the root of the definition. */
-export const located = (issues: ReadonlyArray<ConfigIssue>): ConfigError => {
-  const error = new ConfigError(issues)
-  atRoot.add(error)
-  return error
-}
-
 /** The issues of a `ConfigError`, of this copy of core or another; undefined for any other error. */
 export const issuesOf = (error: unknown): ReadonlyArray<ConfigIssue> | undefined =>
   isVarveError(error) && error._tag === "ConfigError" ? error.issues : undefined
 
-/** Runs a function of the host's; the paths of its `ConfigError` are put behind `path`. */
+/** Runs a function of the host's; the paths of its `ConfigError` are put behind `path`, unless they begin there. */
 export const within = <A>(path: string, make: () => A): A => {
   try {
     return make()
   } catch (error) {
     const issues = issuesOf(error)
-    if (issues === undefined || atRoot.has(error as ConfigError)) throw error
-    throw located(issues.map((issue) => ({ ...issue, path: join(path, issue.path) })))
+    if (issues === undefined) throw error
+    throw new ConfigError(issues.map((issue) => ({ ...issue, path: join(path, issue.path) })))
   }
 }
 
