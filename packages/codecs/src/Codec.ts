@@ -37,7 +37,8 @@ export interface Codec<H> {
    * The host's messages as neutral ones. Never fails: what it does not know passes through in place. An
    * object that was read before gives the same neutral messages.
    */
-  readonly read: (messages: ReadonlyArray<H>) => ReadonlyArray<Message>
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- lets an SDK's own type in, with fields that H doesn't name
+  readonly read: <M extends H>(messages: ReadonlyArray<M>) => ReadonlyArray<Message>
   /**
    * The host's shape of what `read` gave, under edits or not. What was not edited is the host's own object;
    * what came from nowhere (a fold, a memo) is written in the host's shape.

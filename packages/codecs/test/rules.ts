@@ -100,10 +100,10 @@ export const anthropicFaults = (messages: ReadonlyArray<Json>): ReadonlyArray<st
     }
     const calls = (turns[i - 1]?.blocks ?? []).filter((b) => b.type === "tool_use").map((b) => b.id)
     if (
-      JSON.stringify(results.map((b) => b.tool_use_id).toSorted()) !==
-      JSON.stringify(calls.toSorted())
+      JSON.stringify(results.map((b) => String(b.tool_use_id)).toSorted(compare)) !==
+      JSON.stringify(calls.map(String).toSorted(compare))
     )
-      faults.push(`results ${results.map((b) => b.tool_use_id)} for calls ${calls}`)
+      faults.push(`results ${list(results.map((b) => b.tool_use_id))} for calls ${list(calls)}`)
     if (blocks.slice(0, results.length).some((b) => b.type !== "tool_result"))
       faults.push("text before results")
   })
@@ -123,7 +123,7 @@ export const chatFaults = (messages: ReadonlyArray<Json>): ReadonlyArray<string>
   for (const message of messages) {
     const { content, role, tool_calls: calls } = message
     if (role !== "tool" && waiting.size > 0) {
-      faults.push(`no result of ${[...waiting]}`)
+      faults.push(`no result of ${list([...waiting])}`)
       waiting = new Set()
     }
     for (const part of listOf(content)) {
@@ -160,7 +160,7 @@ export const chatFaults = (messages: ReadonlyArray<Json>): ReadonlyArray<string>
       faults.push(`role ${role}`)
     else if (content == null || content === "") faults.push("an empty message")
   }
-  if (waiting.size > 0) faults.push(`no result of ${[...waiting]}`)
+  if (waiting.size > 0) faults.push(`no result of ${list([...waiting])}`)
   return faults
 }
 
@@ -188,7 +188,7 @@ export const responsesFaults = (
       ids.add(`${type} ${id}`)
     }
     if ((isGiven || type === "reasoning" || role === "assistant") && calls.size > 0 && isGiven) {
-      faults.push(`no output for ${[...calls.keys()]}`)
+      faults.push(`no output for ${list([...calls.keys()])}`)
       calls.clear()
     }
     if (isGiven) {
@@ -273,7 +273,7 @@ export const responsesFaults = (
         }
     }
   })
-  if (calls.size > 0) faults.push(`no output for ${[...calls.keys()]}`)
+  if (calls.size > 0) faults.push(`no output for ${list([...calls.keys()])}`)
   return faults
 }
 
@@ -320,7 +320,7 @@ export const sdkFaults = (
   let approvals = new Set<string>()
   for (const { content, role } of messages) {
     if (role !== "tool" && waiting.size > 0) {
-      faults.push(`no result of ${[...waiting]}`)
+      faults.push(`no result of ${list([...waiting])}`)
       waiting = new Set()
     }
     if (typeof content === "string" ? content === "" : listOf(content).length === 0)
@@ -353,8 +353,16 @@ export const sdkFaults = (
     if (role === "assistant" && stored.size > 0 && !before.some((m) => m.content === content))
       faults.push("an edited answer that is still bound to what is stored")
   }
-  if (waiting.size > 0) faults.push(`no result of ${[...waiting]}`)
+  if (waiting.size > 0) faults.push(`no result of ${list([...waiting])}`)
   if (approvals.size > 0) faults.push("an approval without its answer")
   approvals = new Set()
   return faults
+}
+
+function list(ids: ReadonlyArray<unknown>): string {
+  return ids.map(String).join(", ")
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }
