@@ -46,6 +46,9 @@ const HIGHEST = 3
 /** A figure that can be one of tokens: what is beyond, no arithmetic could take back. */
 const isCount = (n: number): boolean => n >= 0 && n <= 1e12
 
+/** Tokens that a host may add unseen: a large system prompt with its tools. */
+const MOST_HIDDEN = 60_000
+
 const clamp = (n: number, low: number, high: number): number => Math.min(high, Math.max(low, n))
 
 /** A calibration that has seen nothing: the ratio of the profile, or 1. */
@@ -81,6 +84,8 @@ export const startCalibration = (profile: { readonly ratio?: number | undefined 
  */
 export const observe = (state: Calibration, seen: Observation): Calibration => {
   const { actual, estimate, fixed = 0, answer } = seen
+  // Hosts hide text that nobody counts, but not that much: this figure is of another request.
+  if (actual > 10 * estimate + MOST_HIDDEN) return state
   if (!(actual > 0 && estimate > 0) || ![actual, estimate, fixed].every(isCount)) return state
   const { ratio, weight } = learn(state, actual - fixed, estimate - fixed)
   const { tokens, counted } = answerTokens(answer, ratio)

@@ -95,9 +95,9 @@ export interface Memory {
   readonly pin: (messageId: string) => Effect.Effect<void>
   readonly unpin: (messageId: string) => Effect.Effect<void>
   /** The saved lines of this session, to begin another with. */
-  readonly snapshot: Effect.Effect<ReadonlyArray<Saved>, StoreError>
+  readonly snapshot: Effect.Effect<ReadonlyArray<Saved>, StoreError | MemoryClosed>
   /** Forgets edits, steps and pins. */
-  readonly reset: Effect.Effect<void, StoreError>
+  readonly reset: Effect.Effect<void, StoreError | MemoryClosed>
   /** Waits for work beside the agent and for the store. */
   readonly flush: Effect.Effect<void, StoreError>
 }

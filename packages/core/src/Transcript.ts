@@ -155,10 +155,18 @@ export class Transcript {
     before.length = same
     for (let i = same; i < raw.length; i++) before.push(raw[i])
     let at = keep === 0 ? 0 : this.groups[keep - 1]!.to
-    while (at < raw.length) {
-      const read = this.#reader.read(before, at)
-      this.#add(read, at)
-      at = read.to
+    try {
+      while (at < raw.length) {
+        const read = this.#reader.read(before, at)
+        this.#add(read, at)
+        at = read.to
+      }
+    } catch (error) {
+      // Half an index must not stand for the history: the next call reads it anew.
+      for (let g = this.groups.length - 1; g >= 0; g--) this.#forget(this.groups[g]!)
+      this.groups.length = 0
+      before.length = 0
+      throw error
     }
     return keep
   }

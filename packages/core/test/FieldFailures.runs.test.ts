@@ -6,6 +6,7 @@ import { hardLimit } from "@varve/core/HardLimit"
 import type { Message } from "@varve/core/Message"
 import { textOf } from "@varve/core/Message"
 import { defaultProfile } from "@varve/core/Profile"
+import * as Policy from "@varve/core/Policy"
 import { stepMemory } from "@varve/core/StepMemory"
 import { strategy } from "@varve/core/Strategy"
 import type { Summarizer } from "@varve/core/Summarizer"
@@ -224,12 +225,14 @@ describe("what counts", () => {
 
 describe("the host's history", () => {
   it("that is read in part loses nothing: what was edited holds where it still stands, and all is back", async () => {
+    let on = true
     const memory = listened({
-      pipeline: [keepImages(2), conversationSummary()],
+      pipeline: [Policy.when(() => on, keepImages(2)), conversationSummary()],
       budget: { tokens: 30_000 }
     })
     const history = session(20)
     const whole = await memory.prepare(history)
+    on = false
     const part = await memory.prepare([task, ...history.slice(-10)])
     expect(part.messages.length).toBe(11)
     const again = await memory.prepare(history)

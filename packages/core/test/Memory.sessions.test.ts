@@ -5,6 +5,8 @@ import * as Edit from "@varve/core/Edit"
 import { hardLimit } from "@varve/core/HardLimit"
 import type { Message } from "@varve/core/Message"
 import { defaultProfile } from "@varve/core/Profile"
+import * as Pipeline from "@varve/core/Pipeline"
+import * as Policy from "@varve/core/Policy"
 import { stepMemory } from "@varve/core/StepMemory"
 import { memoryStore } from "@varve/core/Store"
 import { make, strategy } from "@varve/core/Strategy"
@@ -97,9 +99,13 @@ describe("what was edited", () => {
   })
 
   it("lies dormant where the host rewrites its history, and is back with it", async () => {
-    const memory = listened({ pipeline: [keepImages(2), folds], protectLast: 2 })
+    let on = true
+    const once = Policy.when(() => on, Pipeline.pipeline("once", keepImages(2), folds))
+    const memory = listened({ pipeline: [once], protectLast: 2 })
     const history = session(10)
     const whole = await memory.prepare(history)
+    // Nobody proposes it a second time: what is back is what was kept.
+    on = false
     const tail = history.slice(-5)
     const trimmed = await memory.prepare([task, ...tail.slice(1)])
     expect(trimmed.messages.length).toBe(5)
@@ -236,6 +242,7 @@ describe("a memory", () => {
     await Promise.all([a.prepare(session(5)), b.prepare(session(3))])
     expect(a.compose()).not.toContain("beta")
     expect(b.compose()).not.toContain("alpha")
+    expect(summaries.length).toBe(2)
     for (const s of summaries) expect(s.includes("alpha")).not.toBe(s.includes("beta"))
     expect([a.explain().length, b.explain().length]).toEqual([4, 2])
   })

@@ -201,7 +201,7 @@ it("a journal that has grown is written anew, and says the same", async () => {
   }
   const { messages } = await memory.prepare(session(20))
   await memory.close()
-  expect((await saved(store)).length).toBeLessThan(2200)
+  expect((await saved(store)).length).toBeLessThan(1800)
   memory = make()
   expect((await memory.prepare(session(20))).messages).toEqual(messages)
 })

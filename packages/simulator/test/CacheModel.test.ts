@@ -51,6 +51,11 @@ describe("anthropic", () => {
     expect(cache.bill(pieces("ab"), 300_000, [1]).read).toBe(2000)
     expect(cache.bill(pieces("ab"), 600_000, [1]).read).toBe(2000)
     expect(cache.bill(pieces("ab"), 900_001, [1]).read).toBe(0)
+    // Of the entry that was hit, whether a mark stands there or not.
+    const other = new CacheModel("anthropic", options)
+    other.bill(pieces("ab"), 0, [1])
+    other.bill(pieces("abc"), 200_000, [2])
+    expect(other.bill(pieces("abX"), 450_000, [2]).read).toBe(2000)
   })
 
   it("keeps four marks of a request, the last ones", () => {

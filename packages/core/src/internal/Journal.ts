@@ -3,6 +3,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { Saved } from "../Ledger.ts"
 import { SAVED_VERSION } from "../Ledger.ts"
 import type { Loaded, Store } from "../Store.ts"
+import { noStore } from "../Store.ts"
 import type { StoreReason } from "../VarveError.ts"
 import { StoreError } from "../VarveError.ts"
 import { errorText } from "./box.ts"
@@ -72,6 +73,7 @@ export class Journal {
     whole: () => ReadonlyArray<Saved>,
     records: number
   ): Effect.Effect<void, StoreError> {
+    if (this.#store === noStore) return Effect.void
     this.#waiting = this.#waiting.length === 0 ? lines : [...this.#waiting, ...lines]
     if (this.#waiting.length === 0 && !this.#isWriting) return Effect.void
     return this.#writing.withPermit(

@@ -2,14 +2,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
-import type { Counter } from "../Counter.ts"
+import type { Counter, Overhead } from "../Counter.ts"
 import { journalOf, Ledger, restore } from "../Ledger.ts"
 import type { Saved } from "../Ledger.ts"
 import type { Memory, PrepareOptions, Prepared } from "../Memory.ts"
 import { StepLog } from "../StepLog.ts"
 import { Transcript } from "../Transcript.ts"
-import type { ContextOverflow } from "../VarveError.ts"
-import { MemoryClosed, StoreError } from "../VarveError.ts"
+import { ContextOverflow, MemoryClosed, StoreError } from "../VarveError.ts"
 import type { VarveEvent } from "../VarveEvent.ts"
 import { errorText } from "./box.ts"
 import type { Started } from "./box.ts"
@@ -36,7 +35,7 @@ export class MemoryImpl implements Memory {
   readonly #given: Given
   readonly #strategies: ReadonlyArray<Started>
   readonly #counter: Counter
-  readonly #meter: Meter
+  #meter: Meter
   readonly #background: Set<Fiber.Fiber<unknown, unknown>>
   readonly #one = Semaphore.makeUnsafe(1)
   readonly #journal: Journal
@@ -190,8 +189,17 @@ export class MemoryImpl implements Memory {
     }
   }
 
+  #hostOverhead(): Overhead | undefined {
+    try {
+      return this.#given.overhead?.()
+    } catch (error) {
+      this.#tell({ type: "warning", message: `overhead failed: ${errorText(error)}` })
+      return undefined
+    }
+  }
+
   #context(options: PrepareOptions, now: number): ViewContext {
-    const given = this.#given.overhead?.()
+    const given = this.#hostOverhead()
     const beside = this.#meter.beside(
       options.system ?? given?.system,
       options.tools ?? given?.tools
@@ -256,7 +264,8 @@ export class MemoryImpl implements Memory {
     return Effect.suspend(() => {
       if (!this.#loaded) return Effect.void
       const lines = this.#session.journal.splice(0)
-      return this.#journal.write(lines, this.#whole, this.#session.ledger.records.length)
+      const { ledger, steps } = this.#session
+      return this.#journal.write(lines, this.#whole, ledger.records.length + 2 * steps.steps.length)
     })
   }
 
@@ -269,6 +278,10 @@ export class MemoryImpl implements Memory {
   /** Does something to a session that is loaded, or as soon as it is. */
   #when(act: () => void): Effect.Effect<void> {
     return Effect.suspend(() => {
+      if (this.#closed) {
+        this.#tell({ type: "warning", message: "a call after close(); left out" })
+        return Effect.void
+      }
       if (!this.#loaded) {
         this.#early.push(act)
         return Effect.void
@@ -325,7 +338,17 @@ export class MemoryImpl implements Memory {
       Effect.flatMap((prepared) => {
         // Without a guard nothing was made smaller: then the overflow is the caller's too.
         const left = prepared.overflow ?? overflowOf(this.#session.sent!)
-        return left === undefined ? Effect.succeed(prepared) : Effect.fail(left)
+        if (left !== undefined) return Effect.fail(left)
+        const { after } = prepared.report
+        const smaller =
+          after.tokens < before.tokens ||
+          after.images < before.images ||
+          after.requestBytes < before.requestBytes
+        // The same request would fail again.
+        const { actual = 0, kind, limit = 0 } = overflow
+        return smaller
+          ? Effect.succeed(prepared)
+          : Effect.fail(new ContextOverflow(kind, limit, actual, []))
       })
     )
   }
@@ -338,30 +361,38 @@ export class MemoryImpl implements Memory {
 
   readonly explain: Memory["explain"] = (id) => Effect.sync(() => explainEdits(this.#session, id))
 
-  readonly pin: Memory["pin"] = (id) =>
-    this.#when(() => {
-      this.#session.ledger.pins.add(id)
-      this.#session.journal.push({ t: "pin", id })
-      this.#replay = true
-    })
+  readonly pin: Memory["pin"] = (id) => this.#pinning("pin", id)
 
-  readonly unpin: Memory["unpin"] = (id) =>
-    this.#when(() => {
-      this.#session.ledger.pins.delete(id)
-      this.#session.journal.push({ t: "unpin", id })
+  readonly unpin: Memory["unpin"] = (id) => this.#pinning("unpin", id)
+
+  #pinning(t: "pin" | "unpin", id: string): Effect.Effect<void> {
+    return this.#when(() => {
+      if (typeof id !== "string" || id === "") {
+        return this.#tell({ type: "warning", message: `${t} takes the id of a message; left out` })
+      }
+      const { ledger, journal } = this.#session
+      if (t === "pin") ledger.pins.add(id)
+      else ledger.pins.delete(id)
+      journal.push({ t, id })
       this.#replay = true
     })
+  }
 
   get snapshot(): Memory["snapshot"] {
     return this.#one.withPermit(
-      Effect.suspend(() => (this.#loaded ? Effect.void : this.#load)).pipe(Effect.map(this.#whole))
+      Effect.suspend((): Effect.Effect<void, StoreError | MemoryClosed> => {
+        if (this.#closed) return Effect.fail(new MemoryClosed())
+        return this.#loaded ? Effect.void : this.#load
+      }).pipe(Effect.map(this.#whole))
     )
   }
 
   get reset(): Memory["reset"] {
     return this.#one.withPermit(
-      Effect.suspend(() => {
+      Effect.suspend((): Effect.Effect<void, StoreError | MemoryClosed> => {
+        if (this.#closed) return Effect.fail(new MemoryClosed())
         this.#session = this.#fresh()
+        this.#meter = new Meter(this.#counter, this.#given)
         this.#cache = new CacheWatch()
         this.#early = []
         this.#loaded = true

@@ -67,7 +67,11 @@ export class Meter {
   beside(system: string | undefined, tools: ReadonlyArray<unknown> | undefined): Beside {
     const known = this.#beside
     if (known !== undefined && known.system === system && known.tools === tools) return known
-    const { tokens, fixed } = this.#counter.request({ system, tools, messages: [] })
+    // Some hosts give the system text as blocks.
+    const text =
+      typeof system === "string" ? system : (JSON.stringify(system) as string | undefined)
+    const list = Array.isArray(tools) ? tools : tools === undefined ? [] : [tools]
+    const { tokens, fixed } = this.#counter.request({ system: text, tools: list, messages: [] })
     return (this.#beside = { system, tools, tokens, fixed, bytes: bytesOf({ system, tools }) })
   }
 

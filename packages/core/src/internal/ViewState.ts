@@ -339,6 +339,15 @@ export class ShownView extends ViewState {
     return this.#copy("results", this.#source.results)
   }
 
+  override get limits(): Limits {
+    return { ...this.#source.limits }
+  }
+
+  override get counter(): Counter {
+    // What is written to it hides the counter's own from this view alone.
+    return Object.create(this.#source.counter) as Counter
+  }
+
   override get usage(): Usage {
     return { ...this.#source.usage }
   }

@@ -25,6 +25,11 @@ export interface GateOptions {
 
 const isText = (u: unknown): u is string => typeof u === "string" && u.trim() !== ""
 
+/** Providers take an object, or its JSON text where the host has it so. */
+const isArguments = (value: unknown): boolean =>
+  (typeof value === "object" && value !== null && !Array.isArray(value)) ||
+  (typeof value === "string" && value.startsWith("{"))
+
 const blockFault = (from: Block, to: ReadonlyArray<Block>): string | undefined => {
   const { type } = from
   if (type === "toolCall") {
@@ -33,7 +38,11 @@ const blockFault = (from: Block, to: ReadonlyArray<Block>): string | undefined =
       return "a signed call stays as it is, or leaves with its group"
     const [call] = to
     const same =
-      to.length === 1 && call?.type === "toolCall" && call.id === from.id && call.name === from.name
+      to.length === 1 &&
+      call?.type === "toolCall" &&
+      call.id === from.id &&
+      call.name === from.name &&
+      isArguments(call.arguments)
     return same ? undefined : "a call may only be replaced by one with the same id and name"
   }
   if (type === "thinking" && to.length > 0) return "reasoning may only be left out whole"

@@ -141,7 +141,7 @@ export const readOptions = (options: MemoryOptions) => {
   return {
     strategies,
     budget,
-    profile,
+    profile: frozenCopy(profile),
     counter: counter ?? estimateCounter(),
     commit: commit ?? whenItPays(),
     store: store ?? noStore,
@@ -151,4 +151,13 @@ export const readOptions = (options: MemoryOptions) => {
     protectLast,
     strategyTimeout
   }
+}
+
+/** A copy that nobody can write to: strategies see it, and memories share what they were given. */
+const frozenCopy = <A>(value: A): A => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as A
+  return Object.freeze(
+    Object.fromEntries(Object.entries(value).map(([key, item]) => [key, frozenCopy(item)]))
+  ) as A
 }

@@ -15,6 +15,9 @@ import type { Totals, ViewState } from "./ViewState.ts"
 /** Old results, arguments and texts longer than this are clipped to it, in tokens. */
 const CLIP = 200
 
+/** Tokens that the words in the place of a middle take. */
+const MARKER = 16
+
 /** Under pressure, what is softly protected is clipped to this, in tokens. */
 const TIGHT = 40
 
@@ -197,14 +200,24 @@ export function* groupsOut(
 export function* softRungs(view: ViewState, draft: Draft, limit: number): Generator<Edit> {
   const { counter } = view
   const isSoft = (id: string) => levelOf(view, id) !== "hard"
-  for (const size of [Math.max(CLIP, Math.floor(limit / 8)), CLIP, TIGHT]) {
-    const rank = size === TIGHT ? 2 : 1
+  const { context } = view
+  /** Tokens that the draft is over the limit by, as the counter counts them. */
+  const excess = (): number =>
+    context.calibrate(
+      draft.totals.tokens + context.overheadTokens,
+      draft.totals.imageTokens + context.overheadFixed
+    ).tokens - limit
+  for (const floor of [CLIP, TIGHT]) {
+    const rank = floor === TIGHT ? 2 : 1
     for (const item of view.items) {
       for (const { message, block, id } of sites(draft, item, rank === 2 ? 1 : 0)) {
         if (block.type !== "text" || !isSoft(id) || (message.role === "assistant" && rank === 1))
           continue
-        if (counter.text(block.text) > size)
-          yield EditOf.replace(id, clipped(view, block.text, size), rank)
+        const tokens = counter.text(block.text)
+        // No more than is needed goes, and at least the floor stays. Of other limits than tokens nothing is known here.
+        const over = excess()
+        const size = Math.max(floor, over > 0 ? tokens - over - MARKER : 0)
+        if (tokens > size) yield EditOf.replace(id, clipped(view, block.text, size), rank)
       }
     }
   }
