@@ -1,6 +1,7 @@
+import * as Schema from "effect/Schema"
 import type { Edit } from "./Edit.ts"
+import { decodeOptions, Positive } from "./Options.ts"
 import type { Profile } from "./Profile.ts"
-import { ConfigError, show } from "./VarveError.ts"
 import type { View } from "./View.ts"
 
 /** A staged edit, as a commit rule sees it. */
@@ -73,12 +74,7 @@ const countOf = (staged: ReadonlyArray<Staged>, view: View): number => {
  * ```
  */
 export const batched = (options: { readonly size: number }): CommitRule => {
-  const { size } = options
-  if (!Number.isInteger(size) || size < 1) {
-    throw new ConfigError([
-      { path: "Commit.batched.size", given: show(size), allowed: "a whole number of at least 1" }
-    ])
-  }
+  const { size } = decodeOptions(BatchedOptions, options, "Commit.batched")
   return (staged, view) => {
     const memo = staged.find((s) => s.firstMemo)
     if (memo !== undefined)
@@ -95,6 +91,13 @@ export const batched = (options: { readonly size: number }): CommitRule => {
  * agents' runs vary so widely that two runs of three that have come so far go on for at least half as long.
  */
 const SHARE_AHEAD = 0.5
+
+const BatchedOptions = Schema.Struct({ size: Positive })
+
+const WhenItPaysSchema = Schema.Struct({
+  expectedRequests: Schema.optional(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
+  marks: Schema.optional(Schema.Boolean)
+})
 
 /** Options of `whenItPays`. */
 export interface WhenItPaysOptions {
@@ -136,16 +139,11 @@ export interface WhenItPaysOptions {
  * ```
  */
 export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
-  const { expectedRequests, marks = false } = options
-  if (expectedRequests !== undefined && !(expectedRequests >= 0)) {
-    throw new ConfigError([
-      {
-        path: "Commit.whenItPays.expectedRequests",
-        given: show(expectedRequests),
-        allowed: "a number of at least 0"
-      }
-    ])
-  }
+  const { expectedRequests, marks = false } = decodeOptions(
+    WhenItPaysSchema,
+    options,
+    "Commit.whenItPays"
+  )
   return (staged, view, profile) => {
     if (staged.length === 0) return wait("nothing is staged")
     const memo = staged.find((s) => s.firstMemo)

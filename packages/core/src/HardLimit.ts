@@ -89,10 +89,13 @@ const unfitImages = (view: View): ReadonlyArray<string> => {
   const rest = images.filter((i) => !unfit.has(i.block))
   const many = limits.manyImages
   if (many !== undefined && rest.length > many.over) {
-    const large = rest.filter((i) => !fitting(i, edgeOf(limits, rest.length)))
-    const oldest = rest.slice(0, rest.length - many.over)
+    const isLarge = (i: View["images"][number]) => !fitting(i, edgeOf(limits, rest.length))
+    const isHard = (i: View["images"][number]) => view.protection(i.block)?.level === "hard"
+    const large = rest.filter(isLarge)
+    const oldest = rest.filter((i) => !isHard(i)).slice(0, rest.length - many.over)
     // Either no image is too large for so many, or there are not so many: whichever takes fewer.
-    for (const image of large.length <= oldest.length ? large : oldest) unfit.add(image.block)
+    const fewer = large.length <= oldest.length && !large.some(isHard) ? large : oldest
+    for (const image of fewer) unfit.add(image.block)
   }
   return images.filter((i) => unfit.has(i.block)).map((i) => i.block)
 }

@@ -27,6 +27,8 @@ export interface EditRecord {
   /** Tokens of what it stands for and of what stands there now. */
   readonly before: number
   readonly after: number
+  /** True for a guard's: it may touch what is softly protected. */
+  readonly soft?: boolean
 }
 
 const Text = Schema.optionalKey(Schema.String)
@@ -42,6 +44,7 @@ export const Saved = Schema.Union([
     at: Schema.NullOr(Schema.String),
     before: Schema.Finite,
     after: Schema.Finite,
+    soft: Schema.optionalKey(Schema.Boolean),
     edit: EditSchema
   }),
   Schema.Struct({ t: Schema.Literals(["commit"]), seqs: Schema.Array(Schema.Int) }),
@@ -174,9 +177,11 @@ export const editLine = ({
   at,
   before,
   after,
+  soft,
   edit
 }: EditRecord): Saved => ({
   t: "edit",
+  ...(soft === true ? { soft } : {}),
   seq,
   strategy,
   reason,

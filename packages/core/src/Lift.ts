@@ -1,6 +1,7 @@
 import type { Edit } from "./Edit.ts"
 import * as EditOf from "./Edit.ts"
 import type { Message } from "./Message.ts"
+import { fingerprint } from "./internal/hash.ts"
 import { textOf } from "./Message.ts"
 import type { Strategy } from "./Strategy.ts"
 import { strategy } from "./Strategy.ts"
@@ -30,8 +31,27 @@ export const lift = (
     return kept instanceof Promise ? kept.then((k) => toEdits(view, k)) : toEdits(view, kept)
   })
 
+/** The view's own messages in the place of clones, as functions give them that copy what they get. */
+const ownOf = (view: View, kept: ReadonlyArray<Message>): ReadonlyArray<Message> => {
+  const own = new Set<object>(view.messages)
+  if (kept.every((m) => own.has(m))) return kept
+  const byPrint = new Map<string, Array<Message>>()
+  for (const m of view.messages) {
+    const print = fingerprint(m)
+    byPrint.set(print, [...(byPrint.get(print) ?? []), m])
+  }
+  const found = kept.map((m) => (own.has(m) ? m : (byPrint.get(fingerprint(m))?.shift() ?? m)))
+  if (kept.length > 0 && view.messages.length > 0 && !found.some((m) => own.has(m))) {
+    throw new TypeError(
+      "none of the messages that the function gave is one that it got; a lifted function may only leave out and put in"
+    )
+  }
+  return found
+}
+
 const toEdits = (view: View, kept: ReadonlyArray<Message>): ReadonlyArray<Edit> => {
   if (!Array.isArray(kept)) throw new TypeError("the function gave no list of messages")
+  kept = ownOf(view, kept)
   const known = new Set<object>(view.messages)
   const stays = new Set<object>(kept)
   /** Texts that the function put in, by the message of ours that they stand before. */

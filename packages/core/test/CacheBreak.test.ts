@@ -123,6 +123,25 @@ describe("a cache break", () => {
     })
   )
 
+  effectIt.effect("is none where a host reports zeros for what it doesn't know", () =>
+    Effect.gen(function* () {
+      const prefix = { ...profile, cache: { ...profile.cache, kind: "prefix" as const } }
+      const { memory, breaks } = yield* watched({ profile: prefix, pipeline: [keep3] })
+      for (let n = 2; n < 6; n++) {
+        const { report } = yield* memory.prepare(session(n))
+        assert.strictEqual(report.commit.committed, 0)
+        yield* memory.usage({ input: 9000 * n, cacheRead: 0, cacheWrite: 0 })
+      }
+      assert.deepStrictEqual(breaks, [])
+      // Once it reads, it is held to that: all of a request is cached without a fee.
+      yield* memory.prepare(session(6))
+      yield* memory.usage({ input: 1000, cacheRead: 50_000 })
+      yield* memory.prepare(session(7))
+      yield* memory.usage({ input: 53_000, cacheRead: 0 })
+      assert.deepInclude(breaks[0]!, { expected: 51_000, actual: 0 })
+    })
+  )
+
   effectIt.effect("is not looked for where nobody reports reads, or nothing is cached", () =>
     Effect.gen(function* () {
       const none = { ...profile, cache: { ...profile.cache, kind: "none" as const } }

@@ -211,3 +211,20 @@ it("a fold that only pays beside the cards inside it is made with them", async (
   expect(report.after.messages).toBe(3)
   expect(report.after.images).toBeLessThanOrEqual(1)
 })
+
+it("among many images, those that nobody may touch count, and the oldest others go", async () => {
+  const image = { type: "image", data: pngBase64(1280, 720, 0), mimeType: "image/png" } as const
+  const user = (id: string, n: number) => ({
+    role: "user" as const,
+    id,
+    content: [{ type: "text" as const, text: id }, ...Array.from({ length: n }, () => image)]
+  })
+  const history = [user("m0", 1), user("m1", 1), user("m2", 2)] as ReadonlyArray<Message>
+  const memory = createMemory({
+    profile: { ...defaultProfile, limits: { manyImages: { over: 1, maxEdge: 700 } } }
+  })
+  memory.pin("m0")
+  const { messages, report } = await memory.prepare<unknown>(deepFreeze(history))
+  expect(report.after.images).toBe(1)
+  expect(messages[0]).toBe(history[0])
+})

@@ -12,6 +12,8 @@ const MARGIN = 0.05
 export class CacheWatch {
   #before: { readonly sent: Sent; readonly cached: number } | undefined
   #isEmpty = false
+  /** True once anything was read or written: many hosts report zeros where nothing is known. */
+  #reports = false
 
   /** True where the last request shows that the provider has nothing of this session in its cache. */
   get isEmpty(): boolean {
@@ -26,6 +28,8 @@ export class CacheWatch {
     this.#before = undefined
     this.#isEmpty = false
     if (cache.kind === "none" || read === undefined || total === undefined) return undefined
+    if (read + write > 0) this.#reports = true
+    if (!this.#reports) return undefined
     // Without a fee for writing nobody reports writes: then the whole request is cached.
     const cached = cache.kind === "prefix" ? total : read + write
     this.#before = { sent, cached }

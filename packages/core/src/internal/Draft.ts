@@ -292,6 +292,8 @@ export class Draft {
     const folds = new Map<ItemId, FoldItem>()
     for (const [id, { item, slot }] of this.#folds)
       if (this.#slots[slot] === item) folds.set(id, item)
-    return new ViewState(this.base.context, items, this.#memos, folds, this.#totals)
+    const next = new ViewState(this.base.context, items, this.#memos, folds, this.#totals)
+    next.held = this.base.held
+    return next
   }
 }

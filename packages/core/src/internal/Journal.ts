@@ -34,7 +34,13 @@ export class Journal {
     reason: StoreReason,
     ask: (store: Store) => Effect.Effect<A, StoreError>
   ): Effect.Effect<A, StoreError> {
-    return Effect.suspend(() => ask(this.#store)).pipe(
+    return Effect.suspend((): Effect.Effect<A, StoreError> => {
+      const given: unknown = ask(this.#store)
+      // A store of the host's own may give promises.
+      return Effect.isEffect(given)
+        ? (given as Effect.Effect<A, StoreError>)
+        : Effect.promise(() => Promise.resolve(given as A))
+    }).pipe(
       Effect.catchDefect((defect) => {
         const message = `Could not ${reason} ${this.#key}: ${errorText(defect)}`
         return Effect.fail(new StoreError(reason, this.#key, message, defect))

@@ -85,10 +85,11 @@ export class Session {
     accepted: ReadonlyArray<Accepted>
   ): ReadonlyArray<number> {
     const at = this.transcript.newest?.id ?? null
-    return accepted.map(({ edit, before, after }) => {
+    return accepted.map(({ edit, before, after, soft }) => {
       const older = this.#replacedBy(edit)
       const record = this.ledger.stage({
         edit,
+        ...(soft === true ? { soft } : {}),
         strategy,
         reason,
         at,

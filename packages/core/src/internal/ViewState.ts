@@ -73,6 +73,8 @@ export class ViewState implements View {
   readonly totals: Totals
   /** The items of the view that this one extends, and how many of them stand here too. */
   #extended: { readonly items: ReadonlyArray<Item>; readonly stay: number } | undefined
+  /** True while edits wait because the host went back to where they would touch the newest. */
+  held = false
   #messages: ReadonlyArray<Message> | undefined
   #images: ReadonlyArray<ImageRef> | undefined
   #results: ReadonlyArray<ResultRef> | undefined
@@ -128,6 +130,7 @@ export class ViewState implements View {
   /** The same view for another request: other limits, overhead, pins. */
   with(context: ViewContext): ViewState {
     const next = new ViewState(context, this.items, this.memoItems, this.folds, this.totals)
+    next.held = this.held
     next.#messages = this.#messages
     next.#images = this.#images
     next.#results = this.#results

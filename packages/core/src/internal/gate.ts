@@ -16,6 +16,8 @@ export interface Accepted {
   readonly after: number
   readonly delta: Delta
   readonly undo: () => void
+  /** True for a guard's: it may touch what is softly protected. */
+  readonly soft?: boolean
 }
 
 /** Who asks: a guard may touch what is softly protected. */
@@ -229,5 +231,11 @@ export const accept = (draft: Draft, proposed: Edit, options: GateOptions): Acce
     applied.undo()
     return bad
   }
-  return { edit, before, after: before + applied.delta.tokens, ...applied }
+  return {
+    edit,
+    before,
+    after: before + applied.delta.tokens,
+    ...applied,
+    ...(options.guard ? { soft: true } : {})
+  }
 }

@@ -124,7 +124,12 @@ export const readOptions = (options: MemoryOptions) => {
     protectLast,
     "a whole number of at least 0"
   )
-  check(strategyTimeout > 0, "strategyTimeout", strategyTimeout, "a number of ms above 0")
+  check(
+    typeof strategyTimeout === "number" && strategyTimeout > 0,
+    "strategyTimeout",
+    strategyTimeout,
+    "a number of ms above 0"
+  )
   const strategies = part(() => flatten(options.pipeline ?? [hardLimit()])) ?? []
   const budget = part(() => decodeOptions(Budget, options.budget, "budget")) ?? {}
   const { profile = defaultProfile } = options

@@ -21,6 +21,10 @@ const NEWEST_IMAGE = soft("the newest screenshot")
 const PENDING = soft("its step is pending")
 const RECENT = soft("one of the last groups")
 
+/** True for what protects the newest of its kind: as a history grows, it passes on and never comes back. */
+export const isNewest = (protection: Protection | undefined): boolean =>
+  protection === NEWEST_IMAGE || protection === UNSEEN || protection === NEWEST_USER
+
 const isPinned = ({ pins }: ViewContext, entry: Entry): boolean =>
   pins.size > 0 && (pins.has(entry.id) || (entry.hostId !== undefined && pins.has(entry.hostId)))
 

@@ -1,17 +1,29 @@
-import type { Ledger } from "../Ledger.ts"
+import type { Edit } from "../Edit.ts"
+import type { EditRecord, Ledger } from "../Ledger.ts"
 import { Draft } from "./Draft.ts"
 import { GroupItem } from "./items.ts"
+import { isNewest, protectionOf } from "./protect.ts"
 import type { ViewContext } from "./ViewState.ts"
 import { ViewState } from "./ViewState.ts"
 
 /** The history under those edits that still stand; the others lie dormant. */
-const replay = (
-  context: ViewContext,
-  edits: ReadonlyArray<{ readonly edit: Parameters<Draft["apply"]>[0] }>
-): ViewState => {
+const replay = (context: ViewContext, records: ReadonlyArray<EditRecord>): ViewState => {
   const draft = new Draft(ViewState.plain(context))
-  for (const { edit } of edits) draft.apply(edit)
-  return draft.freeze()
+  let held = false
+  for (const { edit, soft } of records) {
+    // A host that goes back makes the newest of what was old. Only a guard may have touched that.
+    if (soft !== true && touchesNewest(context, edit)) held = true
+    else draft.apply(edit)
+  }
+  const view = draft.freeze()
+  view.held = held
+  return view
+}
+
+const touchesNewest = (context: ViewContext, edit: Edit): boolean => {
+  if (edit.kind === "memo") return false
+  const ids = edit.kind === "replace" ? [edit.block] : edit.items
+  return ids.some((id) => isNewest(protectionOf(context, id)))
 }
 
 /** True where what changed behind the first `keep` groups touches no edit, so that the view can be extended. */
@@ -24,9 +36,14 @@ const canExtend = (
   const { transcript } = context
   const kept = keep === 0 ? undefined : transcript.groups[keep - 1]!
   const border = kept === undefined ? 0 : kept.first + kept.entries.length
+  // Edits that wait for newer messages are looked at again each time.
+  if (view.held) return false
+  let dropped = 0
   for (let i = view.items.length - 1; i >= 0 && view.items[i]!.first >= border; i--) {
     const item = view.items[i]!
     if (!(item instanceof GroupItem) || item.replaced !== undefined) return false
+    // More than an open group that goes on: the host went back.
+    if (++dropped > 1 || item.group.open.length === 0) return false
   }
   for (const fold of view.folds.values()) if (fold.last >= border) return false
   // A memo stands behind the task and takes its time: a task that has just come moves it.
@@ -50,7 +67,7 @@ export const follow = (
   context: ViewContext,
   ledger: Ledger,
   keep: number,
-  records: () => ReadonlyArray<{ readonly edit: Parameters<Draft["apply"]>[0] }>
+  records: () => ReadonlyArray<EditRecord>
 ): ViewState => {
   if (view === undefined || !canExtend(view, context, ledger, keep))
     return replay(context, records())

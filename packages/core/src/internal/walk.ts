@@ -202,7 +202,7 @@ const settle = (
         const applied = draft.apply(edit)
         return typeof applied === "string"
           ? []
-          : [{ edit, before: -applied.delta.tokens, after: 0, ...applied }]
+          : [{ edit, before: -applied.delta.tokens, after: 0, soft: true, ...applied }]
       })
       removed = taken.length
       for (const seq of session.stage("reasoning", "bound to what was edited before it", taken))
