@@ -211,8 +211,13 @@ const commitOf = (json: CommitJson): CommitRule => {
     case "immediate":
       return Commit.immediate
     case "batched":
-      return Commit.batched(json)
+      return Commit.batched({ size: json.size })
     case "whenItPays":
-      return Commit.whenItPays(json)
+      return Commit.whenItPays(withoutRule(json))
   }
 }
+
+const withoutRule = <A extends { readonly rule: string }>({
+  rule: _,
+  ...options
+}: A): Omit<A, "rule"> => options

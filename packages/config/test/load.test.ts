@@ -1,3 +1,4 @@
+import Module from "node:module"
 import { ConfigError, createMemory } from "@varve/core"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
@@ -39,6 +40,9 @@ const files: Record<string, string> = {
 }
 
 beforeAll(() => {
+  // Some ways to start the tests tell Node of a folder that holds every package of the repo.
+  delete process.env["NODE_PATH"]
+  ;(Module as unknown as { _initPaths: () => void })._initPaths()
   host = mkdtempSync(join(tmpdir(), "varve-config-"))
   for (const [name, text] of Object.entries({ ...files, "package.json": `{ "type": "module" }` })) {
     mkdirSync(dirname(join(host, name)), { recursive: true })

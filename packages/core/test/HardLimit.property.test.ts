@@ -228,3 +228,21 @@ it("among many images, those that nobody may touch count, and the oldest others 
   expect(report.after.images).toBe(1)
   expect(messages[0]).toBe(history[0])
 })
+
+it("a first message that had to stay for those behind it goes once they are gone", async () => {
+  const history = [
+    { role: "system", content: "a" },
+    {
+      role: "user",
+      content: [{ type: "image", data: pngBase64(1280, 720, 0), mimeType: "image/png" }]
+    },
+    { role: "assistant", content: "the" },
+    { role: "user", content: "the", id: "m4" }
+  ] as unknown as ReadonlyArray<Message>
+  const memory = createMemory({
+    profile: { ...defaultProfile, startsWithUser: true, limits: { messages: 2 } }
+  })
+  memory.pin("m4")
+  const { messages } = await memory.prepare<unknown>(deepFreeze(history))
+  expect(messages).toEqual([history[0], history[3]])
+})

@@ -2,7 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
-import type { Counter, Overhead } from "../Counter.ts"
+import type { Counter } from "../Counter.ts"
 import { journalOf, Ledger, restore } from "../Ledger.ts"
 import type { Saved } from "../Ledger.ts"
 import type { Memory, PrepareOptions, Prepared } from "../Memory.ts"
@@ -17,10 +17,10 @@ import { explainEdits } from "./explain.ts"
 import { Journal } from "./Journal.ts"
 import { cacheMarks } from "./marks.ts"
 import type { readOptions } from "./memoryOptions.ts"
-import { Meter } from "./Meter.ts"
+import { hostOverhead, Meter } from "./Meter.ts"
 import { outputOf } from "./output.ts"
 import { recallFrom } from "./recall.ts"
-import { ATTEMPTS, classified, learned, merge, squeeze } from "./recovery.ts"
+import { ATTEMPTS, classified, isSmaller, learned, merge, squeeze } from "./recovery.ts"
 import { follow } from "./replay.ts"
 import { stepCalls } from "./stepCalls.ts"
 import { Session } from "./Session.ts"
@@ -189,17 +189,8 @@ export class MemoryImpl implements Memory {
     }
   }
 
-  #hostOverhead(): Overhead | undefined {
-    try {
-      return this.#given.overhead?.()
-    } catch (error) {
-      this.#tell({ type: "warning", message: `overhead failed: ${errorText(error)}` })
-      return undefined
-    }
-  }
-
   #context(options: PrepareOptions, now: number): ViewContext {
-    const given = this.#hostOverhead()
+    const given = hostOverhead(this.#given.overhead, (m) => this.#warn(m))
     const beside = this.#meter.beside(
       options.system ?? given?.system,
       options.tools ?? given?.tools
@@ -279,7 +270,7 @@ export class MemoryImpl implements Memory {
   #when(act: () => void): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.#closed) {
-        this.#tell({ type: "warning", message: "a call after close(); left out" })
+        this.#warn("a call after close(); left out")
         return Effect.void
       }
       if (!this.#loaded) {
@@ -294,7 +285,7 @@ export class MemoryImpl implements Memory {
   readonly steps: Memory["steps"] = stepCalls(
     () => this.#session,
     (act) => this.#when(act),
-    (message) => this.#tell({ type: "warning", message })
+    (message) => this.#warn(message)
   )
 
   readonly usage: Memory["usage"] = (usage) =>
@@ -339,16 +330,10 @@ export class MemoryImpl implements Memory {
         // Without a guard nothing was made smaller: then the overflow is the caller's too.
         const left = prepared.overflow ?? overflowOf(this.#session.sent!)
         if (left !== undefined) return Effect.fail(left)
-        const { after } = prepared.report
-        const smaller =
-          after.tokens < before.tokens ||
-          after.images < before.images ||
-          after.requestBytes < before.requestBytes
+        if (isSmaller(prepared.report.after, before)) return Effect.succeed(prepared)
         // The same request would fail again.
         const { actual = 0, kind, limit = 0 } = overflow
-        return smaller
-          ? Effect.succeed(prepared)
-          : Effect.fail(new ContextOverflow(kind, limit, actual, []))
+        return Effect.fail(new ContextOverflow(kind, limit, actual, []))
       })
     )
   }
@@ -361,21 +346,17 @@ export class MemoryImpl implements Memory {
 
   readonly explain: Memory["explain"] = (id) => Effect.sync(() => explainEdits(this.#session, id))
 
-  readonly pin: Memory["pin"] = (id) => this.#pinning("pin", id)
+  readonly pin: Memory["pin"] = (id) => this.#when(() => this.#pinned("pin", id))
 
-  readonly unpin: Memory["unpin"] = (id) => this.#pinning("unpin", id)
+  readonly unpin: Memory["unpin"] = (id) => this.#when(() => this.#pinned("unpin", id))
 
-  #pinning(t: "pin" | "unpin", id: string): Effect.Effect<void> {
-    return this.#when(() => {
-      if (typeof id !== "string" || id === "") {
-        return this.#tell({ type: "warning", message: `${t} takes the id of a message; left out` })
-      }
-      const { ledger, journal } = this.#session
-      if (t === "pin") ledger.pins.add(id)
-      else ledger.pins.delete(id)
-      journal.push({ t, id })
-      this.#replay = true
-    })
+  #pinned(t: "pin" | "unpin", id: string): void {
+    if (!this.#session.pin(t, id)) return this.#warn(`${t} takes the id of a message; left out`)
+    this.#replay = true
+  }
+
+  #warn(message: string): void {
+    this.#tell({ type: "warning", message })
   }
 
   get snapshot(): Memory["snapshot"] {

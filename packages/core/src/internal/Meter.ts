@@ -2,8 +2,9 @@ import type { Limits } from "../Budget.ts"
 import { resolveLimits } from "../Budget.ts"
 import type { Calibration, Observation } from "../Calibration.ts"
 import { applyCalibration, observe, startCalibration, usageTokens } from "../Calibration.ts"
-import type { Counter } from "../Counter.ts"
+import type { Counter, Overhead } from "../Counter.ts"
 import type { ReportedUsage } from "../Memory.ts"
+import { errorText } from "./box.ts"
 import { bytesOf } from "./bytes.ts"
 import type { readOptions } from "./memoryOptions.ts"
 import type { Tighter } from "./recovery.ts"
@@ -118,5 +119,18 @@ export class Meter {
   ): void {
     this.calibration = observe(this.calibration, { estimate, fixed, actual, answer })
     session.journal.push({ t: "calibration", state: this.calibration })
+  }
+}
+
+/** What the host says of system text and tools; a function that throws says nothing. */
+export const hostOverhead = (
+  overhead: (() => Overhead) | undefined,
+  warn: (message: string) => void
+): Overhead | undefined => {
+  try {
+    return overhead?.()
+  } catch (error) {
+    warn(`overhead failed: ${errorText(error)}`)
+    return undefined
   }
 }

@@ -78,6 +78,15 @@ export class Session {
     }
   }
 
+  /** Pins or unpins a message; false where that is no id. */
+  pin(t: "pin" | "unpin", id: string): boolean {
+    if (typeof id !== "string" || id === "") return false
+    if (t === "pin") this.ledger.pins.add(id)
+    else this.ledger.pins.delete(id)
+    this.journal.push({ t, id })
+    return true
+  }
+
   /** Stages accepted edits; gives their numbers. */
   stage(
     strategy: string,

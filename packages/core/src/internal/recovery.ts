@@ -81,3 +81,9 @@ export const classified = (profile: Profile, error: unknown): Overflow | undefin
     return undefined
   }
 }
+
+/** True where anything that counts has become less. */
+export const isSmaller = (after: Usage, before: Usage): boolean =>
+  after.tokens < before.tokens ||
+  after.images < before.images ||
+  after.requestBytes < before.requestBytes

@@ -264,4 +264,11 @@ export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
   const others = draft.totals.messages - draft.memoCount - newest.messages.length
   const left = addLeft({ of: "hardLimit", messages: 0, calls: {} }, newest)
   yield others > 0 ? out(newest, null) : out(newest, note(left), left)
+  // What had to stay because the first message must be a user's may go where what stood behind it is gone.
+  if (!view.profile.startsWithUser) return
+  for (const item of softItems) {
+    const now = draft.item(item.id)
+    if (now !== undefined && draft.totals.messages - draft.memoCount > now.messages.length)
+      yield out(item, null)
+  }
 }
