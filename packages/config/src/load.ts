@@ -217,7 +217,6 @@ const commitOf = (json: CommitJson): CommitRule => {
   }
 }
 
-const withoutRule = <A extends { readonly rule: string }>({
-  rule: _,
-  ...options
-}: A): Omit<A, "rule"> => options
+/** The options of a rule, without the name of the rule. */
+const withoutRule = (json: CommitJson): object =>
+  Object.fromEntries(Object.entries(json).filter(([key]) => key !== "rule"))

@@ -8,3 +8,10 @@ export const Background = Context.Reference<Set<Fiber.Fiber<unknown, unknown>>>(
     defaultValue: () => new Set()
   }
 )
+
+/** How many of them have finished and are not waited for yet. */
+export const finished = (fibers: ReadonlySet<Fiber.Fiber<unknown, unknown>>): number => {
+  let count = 0
+  for (const fiber of fibers) if (fiber.pollUnsafe() !== undefined) count++
+  return count
+}

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import type { Saved } from "../Ledger.ts"
-import { SAVED_VERSION } from "../Ledger.ts"
+import type { Restored, Saved } from "../Ledger.ts"
+import { restore, SAVED_VERSION } from "../Ledger.ts"
+import type { StepLog } from "../StepLog.ts"
 import type { Loaded, Store } from "../Store.ts"
 import { noStore } from "../Store.ts"
 import type { StoreReason } from "../VarveError.ts"
@@ -104,3 +105,15 @@ export class Journal {
     )
   }
 }
+
+/** Reads a journal back; what is not ours is a `StoreError`. */
+export const restoring = (
+  key: string,
+  entries: ReadonlyArray<unknown>,
+  steps: StepLog
+): Effect.Effect<Restored, StoreError> =>
+  Effect.try({
+    try: () => restore(key, entries, steps),
+    catch: (error) =>
+      error instanceof StoreError ? error : new StoreError("corrupt", key, errorText(error), error)
+  })

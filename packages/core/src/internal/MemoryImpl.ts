@@ -3,23 +3,24 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
 import type { Counter } from "../Counter.ts"
-import { journalOf, Ledger, restore } from "../Ledger.ts"
+import { journalOf, Ledger } from "../Ledger.ts"
 import type { Saved } from "../Ledger.ts"
 import type { Memory, PrepareOptions, Prepared } from "../Memory.ts"
 import { StepLog } from "../StepLog.ts"
 import { Transcript } from "../Transcript.ts"
 import { ContextOverflow, MemoryClosed, StoreError } from "../VarveError.ts"
 import type { VarveEvent } from "../VarveEvent.ts"
-import { errorText } from "./box.ts"
 import type { Started } from "./box.ts"
 import { CacheWatch } from "./CacheWatch.ts"
 import { explainEdits } from "./explain.ts"
-import { Journal } from "./Journal.ts"
+import { Journal, restoring } from "./Journal.ts"
+import { finished } from "./Background.ts"
 import { cacheMarks } from "./marks.ts"
 import type { readOptions } from "./memoryOptions.ts"
 import { hostOverhead, Meter } from "./Meter.ts"
 import { outputOf } from "./output.ts"
 import { recallFrom } from "./recall.ts"
+import type { Attempt } from "./recovery.ts"
 import { ATTEMPTS, classified, isSmaller, learned, merge, squeeze } from "./recovery.ts"
 import { follow } from "./replay.ts"
 import { stepCalls } from "./stepCalls.ts"
@@ -43,10 +44,7 @@ export class MemoryImpl implements Memory {
   #session: Session
   /** The last walk and what it depended on. */
   #settled: { readonly inputs: ReadonlyArray<unknown>; readonly walked: Walked } | undefined
-  #attempt: { readonly at: string | undefined; readonly count: number } = {
-    at: undefined,
-    count: 0
-  }
+  #attempt: Attempt = { at: undefined, count: 0 }
   #cache = new CacheWatch()
   #loaded = false
   #closed = false
@@ -157,15 +155,13 @@ export class MemoryImpl implements Memory {
 
   /** All that a walk depends on: the same inputs give the same result, without asking anybody again. */
   #inputs(context: ViewContext): ReadonlyArray<unknown> {
-    let arrived = 0
-    for (const fiber of this.#background) if (fiber.pollUnsafe() !== undefined) arrived++
     return [
       this.#session,
       context.transcript.revision,
       context.steps.steps,
       ...this.#meter.state,
       context.cacheCold,
-      arrived
+      finished(this.#background)
     ]
   }
 
@@ -223,13 +219,7 @@ export class MemoryImpl implements Memory {
           ? yield* self.#journal.load
           : { entries: self.#seed, cut: undefined }
       const session = self.#fresh()
-      const restored = yield* Effect.try({
-        try: () => restore(key, entries, session.steps),
-        catch: (error) =>
-          error instanceof StoreError
-            ? error
-            : new StoreError("corrupt", key, errorText(error), error)
-      })
+      const restored = yield* restoring(key, entries, session.steps)
       session.ledger = restored.ledger
       self.#session = session
       if (restored.calibration !== undefined) self.#meter.calibration = restored.calibration
@@ -247,7 +237,7 @@ export class MemoryImpl implements Memory {
   /** Puts what is new into the store. What can't be stored is kept and tried again; the run goes on. */
   get #store(): Effect.Effect<void> {
     return Effect.catch(this.#write, (error) =>
-      Effect.sync(() => this.#tell({ type: "warning", message: `not saved yet: ${error.message}` }))
+      Effect.sync(() => this.#warn(`not saved yet: ${error.message}`))
     )
   }
 
@@ -402,9 +392,7 @@ export class MemoryImpl implements Memory {
         ? Effect.void
         : Effect.asVoid(Effect.timeoutOption(this.flush, this.#given.strategyTimeout))
     ).pipe(
-      Effect.tapError((error) =>
-        Effect.sync(() => this.#tell({ type: "warning", message: `not saved: ${error.message}` }))
-      ),
+      Effect.tapError((error) => Effect.sync(() => this.#warn(`not saved: ${error.message}`))),
       Effect.ensuring(Effect.sync(() => void (this.#closed = true)))
     )
   }

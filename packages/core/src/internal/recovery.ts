@@ -14,6 +14,12 @@ const SHARES = [0.75, 0.4]
 const EDGES = [1568, 768]
 const IMAGE_BYTES = [3_500_000, 1_000_000]
 
+/** How often an overflow of one history was answered. */
+export interface Attempt {
+  readonly at: string | undefined
+  readonly count: number
+}
+
 /** How often an overflow is answered before it is the caller's. */
 export const ATTEMPTS = SHARES.length
 
