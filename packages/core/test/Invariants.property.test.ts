@@ -15,7 +15,7 @@ import type { Outcome } from "./invariantCases.ts"
 import { cases, runCase } from "./invariantCases.ts"
 
 /** How many sessions are tried: 1 000, and 10 000 in the gate. The same ones each time but for another seed. */
-const numRuns = Number(process.env["VARVE_CASES"] ?? 1000)
+const numRuns = Number(process.env["VARVE_CASES"] ?? (process.env["CI"] ? 10_000 : 1000))
 const seed = Number(process.env["VARVE_SEED"] ?? 1)
 const timeout = 30_000 + numRuns * 60
 

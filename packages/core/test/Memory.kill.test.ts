@@ -124,6 +124,11 @@ describe("a process that is killed", () => {
           // What was said is there; where more is, the process was in its next request.
           expect(next.length - length).toBeOneOf([0, 1])
           expect(next).toEqual(whole[next.length])
+          // Killed before anything had to be saved: the first request alone makes no edit and no step.
+          if (readdirSync(directory).length === 0) {
+            expect([counts, restored]).toEqual([{ edits: 0, steps: 0 }, undefined])
+            continue
+          }
           const bytes = readFileSync(journal(directory))
           const torn = bytes.length - wholeLines(bytes)
           const cut = torn === 0 ? null : expect.stringContaining(`: cut off ${torn} bytes`)
