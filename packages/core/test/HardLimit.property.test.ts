@@ -246,3 +246,36 @@ it("a first message that had to stay for those behind it goes once they are gone
   const { messages } = await memory.prepare<unknown>(deepFreeze(history))
   expect(messages).toEqual([history[0], history[3]])
 })
+
+it("never leaves system text alone: a note stands for the only message that had to go", async () => {
+  const image = { type: "image", data: pngBase64(1280, 720, 0), mimeType: "image/png" }
+  const history = [
+    { role: "system", content: "a" },
+    { role: "user", content: [image, { ...image, data: pngBase64(1280, 720, 1) }] }
+  ] as unknown as ReadonlyArray<Message>
+  for (const tokens of [20, 30, 40]) {
+    const memory = createMemory({ budget: { tokens } })
+    const messages = await memory.transformContext<unknown>(deepFreeze([...history]))
+    expect(messages).toHaveLength(2)
+    expect(messages[1]).toMatchObject({ role: "user" })
+  }
+})
+
+it("what was folded away whole is back where the host goes back to it alone", async () => {
+  const image = { type: "image", data: pngBase64(1280, 720, 0), mimeType: "image/png" }
+  const pictures = { role: "user", content: [image, { ...image, data: pngBase64(1280, 720, 1) }] }
+  const history = [
+    { role: "system", content: "a" },
+    pictures,
+    { role: "assistant", content: [{ type: "toolCall", id: "c", name: "look", arguments: {} }] },
+    { role: "toolResult", toolCallId: "c", toolName: "look", content: "b", isError: false }
+  ] as unknown as ReadonlyArray<Message>
+  const memory = createMemory({
+    profile: { ...defaultProfile, limits: { messages: 3 } },
+    protectLast: 0
+  })
+  const { messages } = await memory.prepare<unknown>(deepFreeze(history))
+  expect(messages).toEqual([history[0], history[2], history[3]])
+  const back = await memory.prepare<unknown>([pictures])
+  expect(back.messages).toEqual([pictures])
+})

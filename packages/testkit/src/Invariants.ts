@@ -26,6 +26,8 @@ export interface Prepared {
   readonly input: ReadonlyArray<Message>
   readonly output: ReadonlyArray<Message>
   readonly counter?: Counter
+  /** Counts what edits are judged by, before anything was learned of the model; default: `counter`. */
+  readonly estimate?: Counter
   readonly overhead?: Overhead
   /** The limits that hold; without them I10 is not checked. */
   readonly limits?: Partial<Limits>
@@ -39,8 +41,11 @@ export interface Prepared {
 
 type Found = Array<Violation>
 
+const isSpoken = (message: Message): boolean =>
+  ["user", "assistant", "toolResult"].includes(roleOf(message) ?? "")
+
 const validity = (
-  { output, startsWithUser }: Prepared,
+  { input, output, startsWithUser }: Prepared,
   origins: ReadonlyArray<Origin>,
   found: Found
 ): void => {
@@ -49,6 +54,9 @@ const validity = (
   })) {
     found.push({ rule: rule === "empty" ? "I2" : "I1", at, what })
   }
+  const asked = input.some((m) => roleOf(m) === "user") && checkValidity(input).length === 0
+  if (asked && !output.some(isSpoken))
+    found.push({ rule: "I2", at: -1, what: "nothing of the conversation is left" })
   output.forEach((message, at) => {
     if (roleOf(message) !== "assistant" || origins[at]?.kind === "same") return
     if (contentOf(message).every((b) => isRecord(b) && b["type"] === "thinking")) {
@@ -184,7 +192,7 @@ export const checkPrepared = (p: Prepared): ReadonlyArray<Violation> => {
   validity(p, origins, found)
   protection(p, origins, found)
   order(p, origins, found)
-  cost(p, counter, found)
+  cost(p, p.estimate ?? counter, found)
   sharing(p, origins, found)
   if (p.limits !== undefined) {
     for (const what of overLimits(measure(p.output, counter, p.overhead), p.limits)) {

@@ -141,10 +141,9 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
   const guards = new Set(
     flatten(given.pipeline ?? []).flatMap((s) => (s.guard === true ? [s.name] : []))
   )
-  const counter = scaled(
-    given.counter === undefined || "start" in given.counter ? estimateCounter() : given.counter,
-    profile
-  )
+  const estimate =
+    given.counter === undefined || "start" in given.counter ? estimateCounter() : given.counter
+  const counter = scaled(estimate, profile)
   const overhead = { system }
   const limits: Limits = resolveLimits(given.budget ?? {}, profile)
   const isPinned = (m: Message) => pins.has(hostId(m))
@@ -172,7 +171,7 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
     const answer = await ask(memory, input)
     seen.requests++
     const { startsWithUser } = profile
-    const common = { input, counter, overhead, isPinned, isMemo, limits, startsWithUser }
+    const common = { input, counter, estimate, overhead, isPinned, isMemo, limits, startsWithUser }
     if (answer instanceof ContextOverflow) {
       seen.overflows++
       if (given.pipeline?.length !== 0) found.push(...checkOverflow(common))

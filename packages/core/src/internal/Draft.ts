@@ -1,6 +1,6 @@
 import type { Edit, Fold, ItemId, Memo, Replace } from "../Edit.ts"
 import { blockAt, splitBlockId } from "../Message.ts"
-import type { MessageId } from "../Message.ts"
+import type { Message, MessageId } from "../Message.ts"
 import { messageBytes } from "./bytes.ts"
 import type { Item, Replaced } from "./items.ts"
 import { FoldItem, GroupItem, replacementAt, textMessage } from "./items.ts"
@@ -34,6 +34,9 @@ const depthOf = ({ rank, to }: Replace): number => {
 
 /** All that is left of a text where nothing else fits. */
 export const LEFT_OUT = "[left out]"
+
+const isConversation = ({ role }: Message): boolean =>
+  role === "user" || role === "assistant" || role === "toolResult"
 
 const zero: Totals = { tokens: 0, bytes: 0, images: 0, imageBytes: 0, imageTokens: 0, messages: 0 }
 
@@ -137,15 +140,31 @@ export class Draft {
       .map(([id]) => id)
   }
 
-  /** False where the first message of the conversation would not be a user's. Memos stand behind it. */
-  get opensWithUser(): boolean {
+  /** Who speaks first, memos aside; nothing where nobody does. */
+  get opening(): string | undefined {
     for (const item of this.#slots) {
-      for (const { role } of item?.messages ?? []) {
-        if (role === "user") return true
-        if (role === "assistant" || role === "toolResult") return false
-      }
+      const first = item?.messages.find(isConversation)
+      if (first !== undefined) return first.role
     }
-    return true
+    return undefined
+  }
+
+  /** The folds without a text that stand before the first message of the conversation, in order. */
+  silentFolds(): ReadonlyArray<FoldItem> {
+    const found: Array<FoldItem> = []
+    for (const item of this.#slots) {
+      if (item?.messages.some(isConversation) === true) break
+      if (item instanceof FoldItem && item.messages.length === 0) found.push(item)
+    }
+    return found
+  }
+
+  /** Messages of users, assistants and tools that are shown; neither system text nor memos nor unknown roles. */
+  get conversation(): number {
+    return this.#slots.reduce(
+      (sum, item) => sum + (item?.messages.filter(isConversation).length ?? 0),
+      0
+    )
   }
 
   get memoCount(): number {

@@ -136,7 +136,7 @@ const effectFault = (
   { guard }: GateOptions
 ): string | undefined => {
   if (edit.kind !== "replace" && edit.text === null && draft.base.profile.startsWithUser) {
-    if (!draft.opensWithUser) return "the first message would not be a user's"
+    if (draft.opening !== "user") return "the first message would not be a user's"
   }
   if (edit.kind === "memo") {
     const memo = draft.memo(edit.key)

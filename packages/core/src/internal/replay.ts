@@ -8,16 +8,41 @@ import { ViewState } from "./ViewState.ts"
 
 /** The history under those edits that still stand; the others lie dormant. */
 const replay = (context: ViewContext, records: ReadonlyArray<EditRecord>): ViewState => {
-  const draft = new Draft(ViewState.plain(context))
-  let held = false
-  for (const { edit, soft } of records) {
-    // A host that goes back makes the newest of what was old. Only a guard may have touched that.
-    if (soft !== true && touchesNewest(context, edit)) held = true
-    else draft.apply(edit)
+  const back = new Set<string>()
+  for (;;) {
+    const draft = new Draft(ViewState.plain(context))
+    const before = draft.opening
+    let held = back.size > 0
+    for (const { edit, soft } of records) {
+      if (edit.kind === "fold" && back.has(edit.id)) continue
+      // A host that goes back makes the newest of what was old. Only a guard may have touched that.
+      if (soft !== true && touchesNewest(context, edit)) held = true
+      else draft.apply(edit)
+    }
+    const silent = opens(draft, before) ? undefined : silencing(draft)
+    if (silent !== undefined) {
+      back.add(silent)
+      continue
+    }
+    const view = draft.freeze()
+    view.held = held
+    return view
   }
-  const view = draft.freeze()
-  view.held = held
-  return view
+}
+
+/** False where edits that were right for a longer history leave nothing of this one, or nothing to begin with. */
+const opens = (draft: Draft, before: string | undefined): boolean => {
+  const { opening } = draft
+  if (draft.base.profile.startsWithUser && before === "user") return opening === "user"
+  return opening !== undefined || before === undefined
+}
+
+/** The fold that has to wait: the newest without a text before what is shown, one with a user's message first. */
+const silencing = (draft: Draft): string | undefined => {
+  const { byId } = draft.base.context.transcript
+  const folds = draft.silentFolds()
+  const spoke = folds.findLast((f) => f.members.some((m) => byId.get(m)?.message.role === "user"))
+  return (spoke ?? folds.at(-1))?.id
 }
 
 const touchesNewest = (context: ViewContext, edit: Edit): boolean => {

@@ -261,14 +261,15 @@ export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
   for (const memo of view.memos) yield EditOf.memo(memo.key, null, { cap: 1 })
   if (newest === undefined || draft.item(newest.id) === undefined) return
   // A request is never empty: of one that is a single step, a note of it stays where the step can't.
-  const others = draft.totals.messages - draft.memoCount - newest.messages.length
+  const shown = draft.item(newest.id)!.messages.length
+  const others = draft.conversation - shown
   const left = addLeft({ of: "hardLimit", messages: 0, calls: {} }, newest)
   yield others > 0 ? out(newest, null) : out(newest, note(left), left)
+  if (others === 0 && draft.item(newest.id) !== undefined) yield out(newest, LEFT_OUT, left)
   // What had to stay because the first message must be a user's may go where what stood behind it is gone.
   if (!view.profile.startsWithUser) return
   for (const item of softItems) {
     const now = draft.item(item.id)
-    if (now !== undefined && draft.totals.messages - draft.memoCount > now.messages.length)
-      yield out(item, null)
+    if (now !== undefined && draft.conversation > now.messages.length) yield out(item, null)
   }
 }
