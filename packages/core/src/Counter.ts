@@ -39,7 +39,11 @@ export interface Counter {
   readonly request: (
     request: Overhead & { readonly messages: ReadonlyArray<Message> }
   ) => RequestCount
-  /** Awaited once before the first count, for a tokenizer that is loaded when first needed. */
+  /**
+   * Run once before the first count, for a tokenizer that is loaded when first needed. Requests wait for it,
+   * but not where a saved session goes on and the provider's last figure says that what is in force still
+   * fits: counts are provisional then, and made anew once it is there.
+   */
   readonly ready?: Effect.Effect<void>
 }
 

@@ -66,7 +66,7 @@ export const Saved = Schema.Union([
     note: Text
   }),
   Schema.Struct({ t: Schema.Literals(["pin", "unpin"]), id: Schema.String }),
-  Schema.Struct({ t: Schema.Literals(["calibration"]), state: Calibration }),
+  Schema.Struct({ t: Schema.Literals(["calibration"]), state: Calibration, through: Text }),
   /** Limits that a provider's errors have stated. */
   Schema.Struct({
     t: Schema.Literals(["limits"]),
@@ -86,6 +86,8 @@ export class Ledger {
   /** Ids of messages and items that any record speaks of. */
   readonly touched = new Set<string>()
   readonly pins: Set<string>
+  /** The newest message that the provider's last figure stands for, as long as what is in force stays the same. */
+  anchored: MessageId | undefined
 
   constructor(records: ReadonlyArray<EditRecord> = [], pins: Iterable<string> = []) {
     this.#records = [...records]
@@ -96,7 +98,9 @@ export class Ledger {
 
   /** An independent copy, for a dry run or another session. */
   copy(): Ledger {
-    return new Ledger(this.#records, this.pins)
+    const copy = new Ledger(this.#records, this.pins)
+    copy.anchored = this.anchored
+    return copy
   }
 
   /** All records in the order of their acceptance. */
@@ -137,11 +141,13 @@ export class Ledger {
 
   /** Puts staged edits in force. */
   commit(seqs: ReadonlySet<number>): void {
+    this.anchored = undefined
     this.#changed(this.#records.map((r) => (seqs.has(r.seq) ? { ...r, state: "in force" } : r)))
   }
 
   /** Takes edits out that turned out to be at fault. */
   drop(seqs: ReadonlySet<number>): void {
+    if (this.inForce.some((r) => seqs.has(r.seq))) this.anchored = undefined
     this.#changed(this.#records.filter((r) => !seqs.has(r.seq)))
   }
 
@@ -191,6 +197,13 @@ export const editLine = ({
   edit: edit as (Saved & { t: "edit" })["edit"]
 })
 
+/** The journal line of what was learned of a model's counts. */
+export const calibrationLine = (state: Calibration, { anchored }: Ledger): Saved => ({
+  t: "calibration",
+  state,
+  ...(anchored === undefined ? {} : { through: anchored })
+})
+
 /** What a journal says. */
 export interface Restored {
   readonly ledger: Ledger
@@ -233,7 +246,7 @@ export const journalOf = (
   const seqs = ledger.inForce.map((r) => r.seq)
   if (seqs.length > 0) lines.push({ t: "commit", seqs })
   for (const id of ledger.pins) lines.push({ t: "pin", id })
-  if (calibration !== undefined) lines.push({ t: "calibration", state: calibration })
+  if (calibration !== undefined) lines.push(calibrationLine(calibration, ledger))
   if (Object.keys(limits).length > 0) lines.push({ t: "limits", limits })
   return lines
 }
@@ -246,6 +259,7 @@ export const restore = (key: string, entries: ReadonlyArray<unknown>, steps: Ste
   const records = new Map<number, EditRecord>()
   const pins = new Set<string>()
   let calibration: Calibration | undefined
+  let anchored: MessageId | undefined
   let limits: Tighter = {}
   entries.forEach((entry, i) => {
     const version = (entry as { t?: unknown; version?: unknown } | null)?.version
@@ -272,13 +286,17 @@ export const restore = (key: string, entries: ReadonlyArray<unknown>, steps: Ste
         break
       }
       case "commit":
+        anchored = undefined
         for (const seq of line.seqs) {
           const record = records.get(seq)
           if (record !== undefined) records.set(seq, { ...record, state: "in force" })
         }
         break
       case "drop":
-        for (const seq of line.seqs) records.delete(seq)
+        for (const seq of line.seqs) {
+          if (records.get(seq)?.state === "in force") anchored = undefined
+          records.delete(seq)
+        }
         break
       case "begin": {
         const { t: _, ...step } = line
@@ -296,10 +314,13 @@ export const restore = (key: string, entries: ReadonlyArray<unknown>, steps: Ste
         break
       case "calibration":
         calibration = line.state
+        anchored = line.through
         break
       case "limits":
         limits = line.limits
     }
   })
-  return { ledger: new Ledger([...records.values()], pins), calibration, limits }
+  const ledger = new Ledger([...records.values()], pins)
+  ledger.anchored = anchored
+  return { ledger, calibration, limits }
 }

@@ -163,12 +163,38 @@ export class Transcript {
       }
     } catch (error) {
       // Half an index must not stand for the history: the next call reads it anew.
-      for (let g = this.groups.length - 1; g >= 0; g--) this.#forget(this.groups[g]!)
-      this.groups.length = 0
-      before.length = 0
+      this.#clear()
       throw error
     }
     return keep
+  }
+
+  /** Measures all anew, for a counter that counts otherwise from now on. */
+  recount(): void {
+    const raw = this.#raw.slice()
+    this.#clear()
+    this.#facts.clear()
+    this.update(raw)
+  }
+
+  /** What the messages behind this one cost by the counter. */
+  behind(id: MessageId): { readonly tokens: number; readonly fixed: number } {
+    const from = this.byId.get(id)
+    let [tokens, fixed] = [0, 0]
+    for (let g = this.groups.length - 1; from !== undefined && g >= from.group; g--) {
+      for (const { at, facts } of this.groups[g]!.entries) {
+        if (at <= from.at) continue
+        tokens += facts.tokens
+        fixed += facts.imageTokens
+      }
+    }
+    return { tokens, fixed }
+  }
+
+  #clear(): void {
+    for (let g = this.groups.length - 1; g >= 0; g--) this.#forget(this.groups[g]!)
+    this.groups.length = 0
+    this.#raw.length = 0
   }
 
   #saysTheSame(raw: ReadonlyArray<unknown>, from: number): boolean {

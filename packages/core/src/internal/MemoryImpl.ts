@@ -13,6 +13,7 @@ import { ContextOverflow, MemoryClosed } from "../VarveError.ts"
 import type { VarveEvent } from "../VarveEvent.ts"
 import type { Started } from "./box.ts"
 import { CacheWatch } from "./CacheWatch.ts"
+import { CounterLoad } from "./CounterLoad.ts"
 import { explainEdits } from "./explain.ts"
 import { Journal, restoring } from "./Journal.ts"
 import { finished } from "./Background.ts"
@@ -23,7 +24,6 @@ import { outputOf } from "./output.ts"
 import { recallFrom } from "./recall.ts"
 import type { Attempt } from "./recovery.ts"
 import { ATTEMPTS, classified, isSmaller, learned, merge, squeeze } from "./recovery.ts"
-import { follow } from "./replay.ts"
 import { stepCalls } from "./stepCalls.ts"
 import { Session } from "./Session.ts"
 import type { ViewContext } from "./ViewState.ts"
@@ -38,6 +38,7 @@ export class MemoryImpl implements Memory {
   readonly #strategies: ReadonlyArray<Started>
   readonly #counter: Counter
   #meter: Meter
+  readonly #load: CounterLoad
   readonly #background: Set<Fiber.Fiber<unknown, unknown>>
   readonly #one = Semaphore.makeUnsafe(1)
   readonly #journal: Journal
@@ -66,6 +67,7 @@ export class MemoryImpl implements Memory {
     this.#seed = seed
     this.#journal = new Journal(given.store, given.key)
     this.#meter = new Meter(counter, given)
+    this.#load = new CounterLoad(counter)
     this.#session = this.#fresh()
   }
 
@@ -100,33 +102,16 @@ export class MemoryImpl implements Memory {
     const self = this
     return Effect.gen(function* () {
       if (self.#closed) return yield* Effect.fail(new MemoryClosed())
-      if (!self.#loaded) yield* self.#load
-      if (self.#counter.ready !== undefined) yield* self.#counter.ready
+      if (!self.#loaded) yield* self.#restore
+      yield* self.#counted(options, messages)
       const now = yield* Clock.currentTimeMillis
       const session = self.#session
       const keep = session.transcript.update(messages)
-      self.#meter.learn(session)
+      if (!self.#load.isProvisional) self.#meter.learn(session)
       const context = self.#context(options, now)
       const fresh = self.#replay
       self.#replay = false
-      session.sent = follow(
-        fresh ? undefined : session.sent,
-        context,
-        session.ledger,
-        keep,
-        () => session.ledger.inForce
-      )
-      // With nothing staged the two are one.
-      session.work =
-        session.ledger.staged.length === 0
-          ? session.sent
-          : follow(
-              fresh ? undefined : session.work,
-              context,
-              session.ledger,
-              keep,
-              () => session.ledger.records
-            )
+      const sent = session.follow(context, keep, fresh)
       const dryRun = options.dryRun === true
       const inputs = self.#inputs(context)
       const settled = self.#settled
@@ -136,10 +121,10 @@ export class MemoryImpl implements Memory {
       const isOwn = settled?.walked.overflow === undefined
       if (isRepeat && (isOwn || keep === session.transcript.groups.length)) {
         const { walked } = settled
-        return self.#result(messages, isOwn ? { ...walked, view: session.sent } : walked)
+        return self.#result(messages, isOwn ? { ...walked, view: sent } : walked)
       }
       const acting = dryRun ? session.rehearsal() : session
-      const walked = yield* walk(acting, session.sent, session.work, {
+      const walked = yield* walk(acting, sent, session.work!, {
         strategies: self.#strategies,
         commit: self.#given.commit,
         strategyTimeout: self.#given.strategyTimeout,
@@ -151,6 +136,18 @@ export class MemoryImpl implements Memory {
         yield* self.#store
       }
       return self.#result(messages, walked)
+    })
+  }
+
+  /** Has the counter loaded, unless the request for these messages can be answered without it. */
+  #counted(options: PrepareOptions, messages?: ReadonlyArray<unknown>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.#load.isDone) return Effect.void
+      this.#replay = true
+      this.#settled = undefined
+      const [session, meter] = [this.#session, this.#meter]
+      const context = () => this.#context(options, 0)
+      return this.#load.until(messages, { session, meter, context })
     })
   }
 
@@ -211,7 +208,7 @@ export class MemoryImpl implements Memory {
     }
   }
 
-  get #load(): Effect.Effect<void, StoreError> {
+  get #restore(): Effect.Effect<void, StoreError> {
     const self = this
     return Effect.gen(function* () {
       const { key } = self.#given
@@ -223,8 +220,7 @@ export class MemoryImpl implements Memory {
       const restored = yield* restoring(key, entries, session.steps)
       session.ledger = restored.ledger
       self.#session = session
-      if (restored.calibration !== undefined) self.#meter.calibration = restored.calibration
-      self.#meter.learned = restored.limits
+      self.#meter.restore(restored)
       self.#loaded = true
       if (self.#seed !== undefined) yield* self.#journal.replace(self.#seed)
       if (entries.length > 0 || cut !== undefined) {
@@ -288,7 +284,9 @@ export class MemoryImpl implements Memory {
     })
 
   readonly recover: Memory["recover"] = (error, messages, options = {}) =>
-    this.#one.withPermit(Effect.suspend(() => this.#recover(error, messages, options)))
+    this.#one.withPermit(
+      Effect.andThen(this.#counted(options), () => this.#recover(error, messages, options))
+    )
 
   #recover<M>(
     error: unknown,
@@ -354,7 +352,7 @@ export class MemoryImpl implements Memory {
     return this.#one.withPermit(
       Effect.suspend((): Effect.Effect<void, StoreError | MemoryClosed> => {
         if (this.#closed) return Effect.fail(new MemoryClosed())
-        return this.#loaded ? Effect.void : this.#load
+        return this.#loaded ? Effect.void : this.#restore
       }).pipe(Effect.map(this.#whole))
     )
   }
@@ -381,7 +379,7 @@ export class MemoryImpl implements Memory {
         yield* Fiber.await(fiber)
         self.#background.delete(fiber)
       }
-      if (!self.#loaded) yield* self.#one.withPermit(self.#load)
+      if (!self.#loaded) yield* self.#one.withPermit(self.#restore)
       yield* self.#write
     })
   }

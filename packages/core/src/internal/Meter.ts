@@ -1,16 +1,20 @@
 import type { Limits } from "../Budget.ts"
 import { resolveLimits } from "../Budget.ts"
-import type { Calibration, Observation } from "../Calibration.ts"
+import type { Calibration } from "../Calibration.ts"
 import { applyCalibration, observe, startCalibration, usageTokens } from "../Calibration.ts"
 import type { Counter, Overhead } from "../Counter.ts"
+import type { Restored } from "../Ledger.ts"
+import { calibrationLine } from "../Ledger.ts"
 import type { ReportedUsage } from "../Memory.ts"
+import type { MessageId } from "../Message.ts"
+import type { Entry } from "../Transcript.ts"
 import { errorText } from "./box.ts"
 import { bytesOf } from "./bytes.ts"
 import type { readOptions } from "./memoryOptions.ts"
 import type { Tighter } from "./recovery.ts"
 import { tighten } from "./recovery.ts"
 import type { Sent, Session } from "./Session.ts"
-import type { ViewContext } from "./ViewState.ts"
+import type { ViewContext, ViewState } from "./ViewState.ts"
 
 /** What system text and tools cost. */
 interface Beside {
@@ -39,7 +43,10 @@ export class Meter {
   readonly #limits: Limits
   #reported: Reported | undefined
   #beside: Beside | undefined
-  calibration: Calibration
+  /** What was learned, in the counter's own tokens. */
+  #known: Calibration
+  /** The same for counts that are provisional; only the anchor differs. */
+  #provisional: Calibration | undefined
   /** Limits that a provider's errors have stated. */
   learned: Tighter = NONE
   /** Limits of the one request that answers an overflow. */
@@ -48,7 +55,17 @@ export class Meter {
   constructor(counter: Counter, { budget, profile }: ReturnType<typeof readOptions>) {
     this.#counter = counter
     this.#limits = resolveLimits(budget, profile)
-    this.calibration = startCalibration(profile)
+    this.#known = startCalibration(profile)
+  }
+
+  /** What was learned of the model's counts. */
+  get calibration(): Calibration {
+    return this.#known
+  }
+
+  restore({ calibration, limits }: Pick<Restored, "calibration" | "limits">): void {
+    this.#known = calibration ?? this.#known
+    this.learned = limits
   }
 
   /** What holds for this request. */
@@ -83,11 +100,37 @@ export class Meter {
 
   /** All of this that a walk depends on. */
   get state(): ReadonlyArray<unknown> {
-    return [this.#beside, this.calibration, this.learned, this.#squeezed]
+    return [this.#beside, this.#provisional ?? this.#known, this.learned, this.#squeezed]
+  }
+
+  /** True where the provider's last figure can be held against provisional counts of the same content. */
+  provisional(sent: ViewState, through: MessageId): boolean {
+    const { anchor } = this.#known
+    const { byId } = sent.context.transcript
+    if (anchor === undefined || !byId.has(through)) return false
+    const behind = sent.context.transcript.behind(through)
+    const estimate = sent.estimate - behind.tokens
+    const fixed = sent.fixed - behind.fixed
+    this.#provisional = { ...this.#known, anchor: { ...anchor, estimate, fixed } }
+    return true
+  }
+
+  /** Leaves provisional counts behind. */
+  settle(): void {
+    this.#provisional = undefined
+    this.#beside = undefined
+  }
+
+  /** Takes the place of what was sent, where it was counted anew. */
+  resent(before: Sent | undefined, now: Sent | undefined): void {
+    const reported = this.#reported
+    if (reported === undefined) return
+    const isSame = reported.last === before && now !== undefined
+    this.#reported = isSame ? { ...reported, last: now } : undefined
   }
 
   readonly calibrate: ViewContext["calibrate"] = (estimate, fixed) => {
-    const applied = applyCalibration(this.calibration, estimate, fixed)
+    const applied = applyCalibration(this.#provisional ?? this.#known, estimate, fixed)
     if (applied.source === "usage") return applied
     const { source } = this.#counter.request({ messages: [] })
     return { tokens: applied.tokens, source: source === "counted" ? "counted" : "estimated" }
@@ -106,19 +149,24 @@ export class Meter {
     const reported = this.#reported
     if (reported === undefined) return
     this.#reported = undefined
-    const answer = session.transcript.answerAt(reported.length)
-    const { actual, last, output } = reported
-    this.observe(session, actual, last, answer && { estimate: answer.facts.tokens, output })
+    const { actual, last, length, output } = reported
+    this.observe(session, actual, last, session.transcript.answerAt(length), output)
   }
 
-  observe(
-    session: Session,
-    actual: number,
-    { estimate, fixed }: Sent,
-    answer?: Observation["answer"]
-  ): void {
-    this.calibration = observe(this.calibration, { estimate, fixed, actual, answer })
-    session.journal.push({ t: "calibration", state: this.calibration })
+  observe(session: Session, actual: number, last: Sent, answer?: Entry, output?: number): void {
+    const { estimate, fixed, edits, items } = last
+    const known = observe(this.#known, {
+      estimate,
+      fixed,
+      actual,
+      answer: answer && { estimate: answer.facts.tokens, output }
+    })
+    if (known === this.#known) return
+    this.#known = known
+    const { ledger, journal } = session
+    const newest = answer?.id ?? items.at(-1)?.members.at(-1)
+    ledger.anchored = edits === ledger.inForce.length ? newest : undefined
+    journal.push(calibrationLine(known, ledger))
   }
 }
 

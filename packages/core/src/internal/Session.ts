@@ -5,7 +5,8 @@ import type { StepLog } from "../StepLog.ts"
 import type { Transcript } from "../Transcript.ts"
 import type { Accepted } from "./gate.ts"
 import type { Item } from "./items.ts"
-import type { ViewState } from "./ViewState.ts"
+import { follow } from "./replay.ts"
+import type { ViewContext, ViewState } from "./ViewState.ts"
 
 /** What was sent last, to tell how much of it stands at the front of the next request. */
 export interface Sent {
@@ -49,6 +50,19 @@ export class Session {
     this.transcript = transcript
     this.steps = steps
     this.ledger = ledger
+  }
+
+  /** Brings both views up to what the history now is; `keep` groups at its front are as they were. */
+  follow(context: ViewContext, keep: number, fresh: boolean): ViewState {
+    const { ledger } = this
+    const from = (view: ViewState | undefined) => (fresh ? undefined : view)
+    this.sent = follow(from(this.sent), context, ledger, keep, () => ledger.inForce)
+    // With nothing staged the two are one.
+    this.work =
+      ledger.staged.length === 0
+        ? this.sent
+        : follow(from(this.work), context, ledger, keep, () => ledger.records)
+    return this.sent
   }
 
   /** A session that shares the history and nothing else: what happens to it leaves this one as it is. */

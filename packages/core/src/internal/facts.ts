@@ -101,12 +101,18 @@ const measure = (message: Message, print: string, counter: Counter): Facts => {
 
 /** Knows messages by object first, by fingerprint second, so that clones cost one fingerprint. */
 export class FactsCache {
-  readonly #byObject = new WeakMap<object, Facts>()
+  #byObject = new WeakMap<object, Facts>()
   readonly #byPrint = new Map<string, Facts>()
   readonly counter: Counter
 
   constructor(counter: Counter) {
     this.counter = counter
+  }
+
+  /** Forgets all, for a counter that counts otherwise from now on. */
+  clear(): void {
+    this.#byObject = new WeakMap()
+    this.#byPrint.clear()
   }
 
   of(message: object): Facts {
