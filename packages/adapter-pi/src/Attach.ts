@@ -4,15 +4,21 @@ import * as Schema from "effect/Schema"
 import { makeHook } from "./internal/hook.ts"
 import { hooks } from "./internal/hooks.ts"
 import { stateOverhead } from "./internal/overhead.ts"
+import { markedPayload } from "./internal/payloadMarks.ts"
 import { makeRecorder } from "./internal/recorder.ts"
-import type { PiAgent, PiMemory, TransformContext } from "./PiAgent.ts"
+import type { OnPayload, PiAgent, PiMemory, TransformContext } from "./PiAgent.ts"
 
 const Options = Schema.Struct({
   /**
    * The argument of your tools that says what a call is for. Default: none; a step's goal is then the call
    * itself, as in `click(label: "Save")`.
    */
-  goalArgument: Schema.optional(Schema.NonEmptyString)
+  goalArgument: Schema.optional(Schema.NonEmptyString),
+  /**
+   * True to set Anthropic's cache marks where the memory says that they do most good, through pi's `onPayload`;
+   * default false: pi's own stay. Give `Commit.whenItPays({ marks: true })` with it.
+   */
+  marks: Schema.optional(Schema.Boolean)
 })
 
 /** What `attach` takes. */
@@ -69,7 +75,7 @@ export const attach = <M>(
   memory: PiMemory,
   options?: AttachOptions
 ): (() => void) => {
-  const { goalArgument } = decodeOptions(Options, options, "attach")
+  const { goalArgument, marks = false } = decodeOptions(Options, options, "attach")
   check(agent, memory)
   const before = agent.transformContext
   const own = before === memory.transformContext || (before !== undefined && hooks.has(before))
@@ -77,7 +83,18 @@ export const attach = <M>(
   // pi takes a copy of prompt and tools when a run begins.
   const read = stateOverhead(agent)
   let beside = read()
-  const prepare = makeHook(memory, { ...recorder, beside: () => beside })
+  let request: { readonly view: ReadonlyArray<unknown>; readonly marks: ReadonlyArray<number> } = {
+    view: [],
+    marks: []
+  }
+  const prepare = makeHook(memory, {
+    ...recorder,
+    beside: () => beside,
+    sent: (view, marks) => {
+      request = { view, marks }
+      recorder.sent()
+    }
+  })
   let on = true
 
   const hook: TransformContext<M> = async (messages, signal) => {
@@ -87,11 +104,17 @@ export const attach = <M>(
     return prepare(given, signal)
   }
   hooks.set(hook, memory)
+  const { onPayload } = agent
+  const marked: OnPayload = async (payload, model) => {
+    const given = (await onPayload?.(payload, model)) ?? payload
+    return (on && markedPayload(given, request.view, request.marks)) || given
+  }
   const unsubscribe = agent.subscribe((event) => {
     if (event?.type === "agent_start") beside = read()
     recorder.take(event)
   })
   agent.transformContext = hook
+  if (marks) agent.onPayload = marked
   attached.add(memory).add(agent)
 
   return () => {
@@ -103,5 +126,6 @@ export const attach = <M>(
     attached.delete(agent)
     // Whoever has set another hook since then keeps it.
     if (agent.transformContext === hook) agent.transformContext = before
+    if (agent.onPayload === marked) agent.onPayload = onPayload
   }
 }

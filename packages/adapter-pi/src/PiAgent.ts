@@ -3,6 +3,10 @@ import type { PlainMemory } from "@varve/core/createMemory"
 /** pi's hook: gets the messages of the loop, gives those of the next request. */
 export type TransformContext<M> = (messages: Array<M>, signal?: AbortSignal) => Promise<Array<M>>
 
+/** pi's hook for what goes to the provider: may give another payload. */
+// A method's parameters may be of any model type of pi's.
+export type OnPayload = { hook(payload: unknown, model: never): unknown }["hook"]
+
 /** What is needed of an event of pi; what else it carries is read by its type. */
 export interface PiEvent {
   readonly type: string
@@ -14,6 +18,7 @@ export interface PiEvent {
  */
 export interface PiAgent<M> {
   transformContext?: TransformContext<M> | undefined
+  onPayload?: OnPayload | undefined
   readonly state: { readonly systemPrompt?: unknown; readonly tools?: unknown }
   subscribe(listener: (event: PiEvent) => void): () => void
 }

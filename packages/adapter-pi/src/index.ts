@@ -1,3 +1,3 @@
 export { attach, type AttachOptions } from "./Attach.ts"
 export { createTransformContext } from "./TransformContext.ts"
-export type { PiAgent, PiEvent, PiMemory, TransformContext } from "./PiAgent.ts"
+export type { OnPayload, PiAgent, PiEvent, PiMemory, TransformContext } from "./PiAgent.ts"

@@ -48,7 +48,7 @@ export interface Request {
 
 export interface Wire {
   readonly system?: ReadonlyArray<{ readonly text: string }>
-  readonly tools?: ReadonlyArray<{ readonly name: string }>
+  readonly tools?: ReadonlyArray<{ readonly name: string; readonly cache_control?: unknown }>
   readonly messages: ReadonlyArray<{
     readonly role: string
     readonly content: string | ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -139,12 +139,13 @@ const toolsOf = (tools: ReadonlyArray<Tool>): Array<any> =>
 
 const claude = { api: "anthropic-messages", provider: "anthropic", id: "claude-sonnet-4-5" }
 
-const wireOf = async (stream: any, model: any, context: any): Promise<Wire> => {
+const wireOf = async (stream: any, model: any, context: any, options: any): Promise<Wire> => {
   let wire: Wire | undefined
   await stream({ ...model, ...claude, baseUrl: "http://127.0.0.1:9" }, context, {
     apiKey: "none",
-    onPayload: (payload: Wire) => {
-      wire = JSON.parse(JSON.stringify(payload)) as Wire
+    onPayload: async (payload: Wire) => {
+      const sent = (await options?.onPayload?.(payload, model)) ?? payload
+      wire = JSON.parse(JSON.stringify(sent)) as Wire
       throw new Error("nothing is sent")
     }
   }).result()
@@ -161,24 +162,27 @@ interface Line {
 /** The answers of a run, as the faux provider takes them. */
 const script = ({ ai, request: read, anthropic }: Line, setup: Setup, run: any) => {
   let n = 0
-  return Array.from({ length: 2000 }, () => async (context: any, _o: any, _s: any, model: any) => {
-    const request: Request = {
-      ...read(context),
-      ...(setup.wire === true ? { wire: await wireOf(anthropic, model, context) } : {})
+  return Array.from(
+    { length: 2000 },
+    () => async (context: any, options: any, _s: any, model: any) => {
+      const request: Request = {
+        ...read(context),
+        ...(setup.wire === true ? { wire: await wireOf(anthropic, model, context, options) } : {})
+      }
+      run.requests.push(request)
+      const { text, calls = [], stopReason, errorMessage } = await setup.answer(request, n++)
+      const content = [
+        ...(text === undefined ? [] : [ai.fauxText(text)]),
+        ...calls.map(({ name, args, id }, i) =>
+          ai.fauxToolCall(name, args as any, { id: id ?? `call-${n}-${i}` })
+        )
+      ]
+      return ai.fauxAssistantMessage(content, {
+        stopReason: stopReason ?? (calls.length > 0 ? "toolUse" : "stop"),
+        ...(stopReason === "error" ? { errorMessage: errorMessage ?? "It failed." } : {})
+      }) as any
     }
-    run.requests.push(request)
-    const { text, calls = [], stopReason, errorMessage } = await setup.answer(request, n++)
-    const content = [
-      ...(text === undefined ? [] : [ai.fauxText(text)]),
-      ...calls.map(({ name, args, id }, i) =>
-        ai.fauxToolCall(name, args as any, { id: id ?? `call-${n}-${i}` })
-      )
-    ]
-    return ai.fauxAssistantMessage(content, {
-      stopReason: stopReason ?? (calls.length > 0 ? "toolUse" : "stop"),
-      ...(stopReason === "error" ? { errorMessage: errorMessage ?? "It failed." } : {})
-    }) as any
-  })
+  )
 }
 
 const meter = (setup: Setup, run: any, request: Request, inner: any): any => {

@@ -29,8 +29,8 @@ export interface Served {
   readonly beside: () => Overhead
   /** The answer that the last request failed with, told once. */
   readonly failure: () => unknown
-  /** Told of each request that the memory prepared. */
-  readonly sent: () => void
+  /** Told of each request that the memory prepared, and where cache marks do most good in it. */
+  readonly sent: (view: ReadonlyArray<unknown>, marks: ReadonlyArray<number>) => void
 }
 
 const alone: Served = { beside: () => ({}), failure: () => undefined, sent: () => {} }
@@ -49,9 +49,9 @@ export const makeHook = (memory: PiMemory, served: Served = alone): AnyTransform
       const failure = served.failure()
       const smaller =
         failure === undefined ? undefined : await memory.recover(failure, messages, options)
-      const { messages: out } = smaller ?? (await memory.prepare(messages, options))
+      const { messages: out, marks } = smaller ?? (await memory.prepare(messages, options))
       last = { from, to: out === messages ? from : out }
-      served.sent()
+      served.sent(last.to, marks)
       return out as typeof messages
     } catch (error) {
       if (aborted()) return messages
@@ -65,7 +65,7 @@ export const makeHook = (memory: PiMemory, served: Served = alone): AnyTransform
         signal,
         overheadOf(messages, served.beside())
       )
-      if (overflow) served.sent()
+      if (overflow) served.sent(out, [])
       if (overflow || out !== messages) return out
     } catch {
       // Not a memory of ours, or one that broke its promise: what it last gave has to do.
