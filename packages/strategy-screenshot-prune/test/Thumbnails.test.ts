@@ -76,6 +76,26 @@ describe("thumbnails", () => {
     expect(report.strategies[0]?.reasons).toEqual({ [`thumbnail: ${how}`]: 1 })
   })
 
+  it("are as small as the longest edge that the budget allows, where that is less than theirs", async () => {
+    const memory = createMemory({
+      pipeline: [screenshots({ keep: 1, thumbnails: { count: 2, edge: 512 } })],
+      profile: profile("anthropic/claude-opus-5.5"),
+      counter: tiktokenCounter(),
+      budget: { maxEdge: 300 },
+      commit: Commit.immediate
+    })
+    const { messages, report } = await memory.prepare(deepFreeze(historyOf(await screens(5))))
+    expect(shownIn(messages).map(sizes)).toEqual([
+      ["text"],
+      ["text"],
+      ["300x188 webp", "text"],
+      ["300x188 webp", "text"],
+      ["640x400 png"]
+    ])
+    expect(report.over).toEqual(["640 px of an edge, the limit is 300"])
+    await memory.close()
+  })
+
   it("never touch the newest image", async () => {
     const big = image(await screen(1200, 800, 1))
     const memory = memoryOf({ keep: 0, thumbnails: { edge: 64 } })

@@ -40,7 +40,12 @@ const LATER = "the same screen came again later"
  */
 export const planLadder = (view: View, settings: Settings, find: Find): Ladder => {
   const { images } = view
-  const { exact, keep, look, near, thumbnails } = settings
+  const { exact, keep, near, thumbnails } = settings
+  // A thumbnail that is over the provider's edge would have to leave again.
+  const look = settings.look && {
+    ...settings.look,
+    edge: Math.min(settings.look.edge, view.limits.maxEdge)
+  }
   const steps = new Map<number, Step>()
   const missing: Array<Wish> = []
   const ahead: Array<Wish> = []
