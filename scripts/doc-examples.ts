@@ -32,6 +32,14 @@ const homes = [
 const problems: Array<string> = []
 const examples: Array<Block & { readonly out: string }> = []
 
+/** Puts a package into the node_modules of a folder, unless there is one of that name. */
+const link = (folder: string, name: string, to: string): void => {
+  const place = join(folder, "node_modules", name)
+  if (existsSync(place) || !existsSync(to)) return
+  mkdirSync(dirname(place), { recursive: true })
+  symlinkSync(to, place, "junction")
+}
+
 for (const home of homes) {
   const folder = join(root, home.folder, ".examples")
   rmSync(folder, { recursive: true, force: true })
@@ -42,10 +50,14 @@ for (const home of homes) {
   const compiled = blocks.filter(({ mode }) => mode !== "fragment")
   if (compiled.length === 0) continue
   // Every package is at hand under its own name, as it is for a reader who installed them.
-  for (const { manifest, path } of packages()) {
-    const link = join(folder, "node_modules", manifest.name)
-    mkdirSync(dirname(link), { recursive: true })
-    symlinkSync(path, link, "junction")
+  for (const { manifest, path } of packages()) link(folder, manifest.name, path)
+  // The root has no host or SDK of its own; its documents speak of those that the members have.
+  if (home.folder === ".") {
+    for (const { manifest, path } of members()) {
+      for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
+        link(folder, name, join(path, "node_modules", name))
+      }
+    }
   }
   for (const block of compiled) {
     const name = `${block.file.replace(/[^\w]+/g, "-")}-${block.line}.ts`

@@ -2,7 +2,8 @@
 // processes, taking turns. It may cost 1.5 times as much.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import { fail, root, run } from "./workspace.ts"
+import { importTime, median } from "./cold-import.ts"
+import { fail, root } from "./workspace.ts"
 
 const limit = 1.5
 const rounds = 15
@@ -29,19 +30,7 @@ const baseline = join(root, "packages", "core", ".cache", "effect-modules.mjs")
 mkdirSync(dirname(baseline), { recursive: true })
 writeFileSync(baseline, names.map((name) => `import "${name}"\n`).join(""))
 
-const timeOf = async (file: string): Promise<number> => {
-  const { code, output } = await run(process.execPath, [
-    "--input-type=module",
-    "-e",
-    `const from = performance.now(); await import(${JSON.stringify(file)}); ` +
-      `console.log("ms", performance.now() - from); process.exit(0)`
-  ])
-  const ms = /ms ([\d.]+)/.exec(output)?.[1]
-  return code === 0 && ms !== undefined ? Number(ms) : fail(`${file} can't be imported:\n${output}`)
-}
-
-const median = (values: ReadonlyArray<number>) =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+const timeOf = (file: string) => importTime(process.execPath, file)
 
 await timeOf(entry)
 await timeOf(baseline)

@@ -104,8 +104,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a call may be replaced by one of another id",
     file: "internal/gate.ts",
-    find: 'call?.type === "toolCall" && call.id === from.id && call.name',
-    put: 'call?.type === "toolCall" && call.name',
+    find: "call.id === from.id &&",
+    put: "",
     tests: ["Gate", ...invariants]
   },
   {
@@ -114,6 +114,13 @@ export const mutants: ReadonlyArray<Mutant> = [
     find: 'if (type === "thinking" && to.length > 0)',
     put: 'if (type === "thinking" && to.length > 99)',
     tests: ["Gate", ...invariants]
+  },
+  {
+    fault: "a call may come to stand right behind an answer",
+    file: "internal/gate.ts",
+    find: "draft.base.profile.alternates === true && draft.crowds(edit)",
+    put: "false",
+    tests: ["Alternation"]
   },
   {
     fault: "a memo may be over its cap",
@@ -201,32 +208,32 @@ export const mutants: ReadonlyArray<Mutant> = [
   // The transcript: pairs and identity
   {
     fault: "a result of no call is kept",
-    file: "Transcript.ts",
+    file: "internal/readGroup.ts",
     find: 'else if (message.role === "toolResult") mend(at, LOOSE)\n      else if ((message.role === "user"',
     put: 'else if ((message.role === "user"'
   },
   {
     fault: "a second result of one call is kept",
-    file: "Transcript.ts",
+    file: "internal/readGroup.ts",
     find: 'typeof message.toolCallId === "string" && waiting.delete(message.toolCallId))',
     put: 'typeof message.toolCallId === "string" && (waiting.delete(message.toolCallId), calls.includes(message.toolCallId)))',
     tests: ["Transcript", ...invariants]
   },
   {
     fault: "a call without a result is left open",
-    file: "Transcript.ts",
+    file: "internal/readGroup.ts",
     find: "parts.splice(direct++, 0, { message: this.#placeholder(head.message, id), at: -1 })",
     put: ""
   },
   {
     fault: "a result behind other messages is not found",
-    file: "Transcript.ts",
+    file: "internal/readGroup.ts",
     find: "while (waiting.size > 0 && at < raw.length) {",
     put: "while (waiting.size > 99 && at < raw.length) {"
   },
   {
     fault: "an empty message of the host is sent",
-    file: "Transcript.ts",
+    file: "internal/readGroup.ts",
     find: "} else break\n    }\n    if (at < raw.length) {",
     put: "}\n      break\n    }\n    if (at < raw.length) {"
   },
@@ -238,7 +245,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   },
   {
     fault: "an unfinished call's results stay without it",
-    file: "Transcript.ts",
+    file: "internal/readGroup.ts",
     find: '(p) => p.message !== head && p.message.role !== "toolResult"',
     put: "(p) => p.message !== head"
   },
@@ -283,15 +290,43 @@ export const mutants: ReadonlyArray<Mutant> = [
     fault: "the guard puts nothing back",
     file: "HardLimit.ts",
     find: "if (isMet(low)) return minimal(view, accepted, unfit, low)",
-    put: "if (isMet(low)) return accepted.map((a) => a.edit)",
+    put: "if (isMet(low)) return accepted",
     tests: guard
   },
   {
     fault: "the guard puts back too much",
     file: "HardLimit.ts",
-    find: "if (then === undefined || !meets(view, then, target)) continue",
-    put: "if (then === undefined) continue",
+    find: "if (without !== undefined && meets(view, without.totals, target)) kept = without",
+    put: "if (without !== undefined) kept = without",
     tests: guard
+  },
+  {
+    fault: "the guard looks only once at what it may put back",
+    file: "HardLimit.ts",
+    find: "    if (next === kept) return",
+    put: "    if (next !== undefined) return",
+    tests: guard
+  },
+  {
+    fault: "an answer to an overflow is tried again though nothing can be made smaller",
+    file: "internal/MemoryImpl.ts",
+    find: "if (futile?.kind === overflow.kind) return Effect.fail(futile.error)",
+    put: "",
+    tests: ["Futile"]
+  },
+  {
+    fault: "a guard that makes nothing smaller is not said to be futile",
+    file: "internal/walk.ts",
+    find: "(left.get(axis) ?? 0) >= needed",
+    put: "(left.get(axis) ?? 0) > needed",
+    tests: ["Futile"]
+  },
+  {
+    fault: "a counter's NaN switches the limits off",
+    file: "internal/count.ts",
+    find: " && Number.isFinite(n) && n >= 0",
+    put: "",
+    tests: ["CounterFaults"]
   },
   {
     fault: "the guard begins with what is softly protected",
@@ -390,8 +425,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   },
   {
     fault: "a pin is not written down",
-    file: "internal/MemoryImpl.ts",
-    find: 'this.#session.journal.push({ t: "pin", id })',
+    file: "internal/Session.ts",
+    find: "this.journal.push({ t, id })",
     put: "",
     tests: ["Restart.property"]
   },

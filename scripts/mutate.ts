@@ -42,7 +42,14 @@ export default {
   root: import.meta.dirname,
   resolve: { conditions },
   ssr: { resolve: { conditions } },
-  test: { setupFiles: ["./mutate.setup.ts"], include: ["test/**/*.test.ts"], bail: 1, maxWorkers: 1 }
+  test: {
+    setupFiles: ["./mutate.setup.ts"],
+    include: ["test/**/*.test.ts"],
+    bail: 1,
+    maxWorkers: 1,
+    // On a busy machine a test that is only slow has seen no fault.
+    testTimeout: 100_000
+  }
 }
 `
   )

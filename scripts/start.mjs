@@ -17,6 +17,11 @@ const tasks = {
   verify: [path("scripts", "verify.ts")],
   soak: ["--conditions=@varve/source", path("bench", "src", "soak", "soak.ts")],
   mutate: [path("scripts", "mutate.ts")],
+  peers: ["--conditions=@varve/source", path("bench", "src", "peers", "peers.ts")],
+  docs: [path("scripts", "api-reference.ts")],
+  pack: [path("scripts", "pack.ts")],
+  "release:dry": [path("scripts", "release-dry.ts")],
+  release: [path("scripts", "release.ts")],
   summary: [path("scripts", "summary.ts")]
 }
 

@@ -13,10 +13,15 @@ interface Stage {
 }
 
 /** A script of this folder. */
-const script = (name: string, what: string, file: string): Stage => ({
+const script = (
+  name: string,
+  what: string,
+  file: string,
+  ...args: ReadonlyArray<string>
+): Stage => ({
   name,
   what,
-  run: () => run(process.execPath, [`scripts/${file}`]),
+  run: () => run(process.execPath, [`scripts/${file}`, ...args]),
   tells: true
 })
 
@@ -67,6 +72,7 @@ const stages: ReadonlyArray<Stage> = [
     tells: true
   },
   script("docs", "code in docs compiles, runs and gives what it says", "doc-examples.ts"),
+  script("api", "the API reference has no warnings", "api-reference.ts"),
   script("build", "dist, from nothing", "build.ts"),
   {
     name: "publint",
@@ -81,7 +87,7 @@ const stages: ReadonlyArray<Stage> = [
   { name: "knip", what: "nothing unused", run: () => run("knip", ["--no-config-hints"]) },
   script("size", "size budgets", "size.ts"),
   script("import", "cold import of core against that of Effect's modules", "import-time.ts"),
-  script("install", "core installed alone, from its tarball", "isolated-install.ts"),
+  script("install", "core installed alone, from its tarball", "release-dry.ts", "--built", "core"),
   script("requirements", "the tests that the map names exist", "requirements.ts")
 ]
 

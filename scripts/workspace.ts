@@ -10,6 +10,7 @@ export interface Manifest {
   readonly version: string
   readonly private?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly [field: string]: unknown
 }

@@ -12,6 +12,7 @@ const fields = [
   "version",
   "description",
   "license",
+  "repository",
   "type",
   "sideEffects",
   "engines",
@@ -23,14 +24,20 @@ const fields = [
   "peerDependenciesMeta",
   "devDependencies"
 ]
-const optional = ["dependencies", "peerDependencies", "peerDependenciesMeta", "devDependencies"]
+const optional = [
+  "repository",
+  "dependencies",
+  "peerDependencies",
+  "peerDependenciesMeta",
+  "devDependencies"
+]
 
 const same = {
   license: "MIT",
   type: "module",
   sideEffects: false,
   engines: { node: ">=20.19" },
-  files: ["dist", "src"],
+  files: ["dist", "src", "!dist/.tsbuildinfo"],
   exports: {
     ".": {
       "@varve/source": "./src/index.ts",

@@ -152,6 +152,7 @@ const own: fc.Arbitrary<Partial<Profile>> = fc.record(
     reserveOutput: fc.constantFrom(0, 100, 8_192, 1_000_000),
     reasoning: fc.constantFrom("none" as const, "drop" as const, "error" as const),
     startsWithUser: fc.boolean(),
+    alternates: fc.boolean(),
     vision: fc.nat(6).map((n) => n > 0),
     cache: fc.record({
       kind: fc.constantFrom("marks" as const, "prefix" as const, "none" as const),

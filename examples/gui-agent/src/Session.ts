@@ -20,14 +20,15 @@ export interface Session {
   readonly tools?: ReadonlyArray<unknown>
 }
 
-/** The file is no pi session, or one of its lines can't be read. The message names the line. */
+/** The file is no pi session, or one of its lines can't be read. The message names the file and the line. */
 export class SessionError extends Error {
   readonly _tag = "SessionError"
   readonly path: string
-  readonly line: number
+  /** Nothing where it is the whole file. */
+  readonly line: number | undefined
 
-  constructor(path: string, line: number, what: string) {
-    super(`${path}, line ${line}: ${what}`)
+  constructor(path: string, line: number | undefined, what: string) {
+    super(line === undefined ? `${path}: ${what}` : `${path}, line ${line}: ${what}`)
     this.name = "SessionError"
     this.path = path
     this.line = line

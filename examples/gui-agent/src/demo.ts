@@ -20,9 +20,46 @@ const callsOf = (message: SessionMessage): ReadonlyArray<Call> =>
     ? (message["content"] as ReadonlyArray<Call>).filter((block) => block.type === "toolCall")
     : []
 
+const help = `Replays a session of an agent request by request through a memory, and shows what each request would have held.
+
+  npm run demo            the recording of a GUI agent: 66 steps with 68 screenshots
+  npm run demo -- FILE    a session file of pi (JSONL), as it lies under ~/.pi/agent/sessions
+
+Nothing is sent anywhere, and the file is only read.`
+
+/** The file to replay; nothing where help was asked for. */
+const fileOf = (args: ReadonlyArray<string>): string | undefined => {
+  const option = args.find((arg) => arg.startsWith("-"))
+  if (option === "--help" || option === "-h") return undefined
+  if (option !== undefined) throw new UsageError(`There is no option ${option}.`)
+  if (args.length > 1) throw new UsageError(`One file at a time; ${args.length} were given.`)
+  return args[0] ?? own
+}
+
+class UsageError extends Error {}
+
+/** Why a file can't be read, for people. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file.",
+  EISDIR: "this is a folder; a session is a file (JSONL).",
+  EACCES: "it may not be read.",
+  EPERM: "it may not be read."
+}
+
+const read = (file: string) => {
+  try {
+    return readSession(file)
+  } catch (error) {
+    const { code = "" } = error as { readonly code?: string }
+    const reason = reasons[code]
+    throw reason === undefined ? error : new SessionError(file, undefined, reason)
+  }
+}
+
 const main = async (): Promise<void> => {
-  const file = process.argv[2] ?? own
-  const session = readSession(file)
+  const file = fileOf(process.argv.slice(2))
+  if (file === undefined) return console.log(help)
+  const session = read(file)
   const memory = createMemory({
     pipeline: [screenshots({ keep: 3, thumbnails: 5 }), stepMemory(), hardLimit()],
     budget: { tokens: 60_000 },
@@ -56,8 +93,11 @@ const main = async (): Promise<void> => {
 }
 
 main().catch((error: unknown) => {
+  if (error instanceof UsageError) {
+    process.exitCode = 2
+    console.error(`${error.message} See: npm run demo -- --help`)
+    return
+  }
   process.exitCode = 1
-  // What can't be opened says so itself, with its path.
-  const isClear = error instanceof SessionError || (error instanceof Error && "syscall" in error)
-  console.error(isClear ? error.message : error)
+  console.error(error instanceof SessionError ? error.message : error)
 })

@@ -46,7 +46,14 @@ const describe = (message: unknown): string => {
 export const render = (out: Out, file: string, requests: number): Render => {
   const line = (text = ""): unknown => out.write(`${text}\n`)
   line(`Replaying ${file.split("/").slice(-3).join("/")}: ${requests} requests.`)
-  line("Each line is one model request: the history before, and what is sent instead.")
+  line("Each line is one model request: the whole history > what is sent in its place.")
+  line()
+  line("  tokens  as core estimates them, with system text and tools")
+  line("  bytes   of the request, images among them")
+  line("  edits   that came into force in this request, with the reason")
+  line(
+    "  kept    of the request before, the share at the front that is unchanged: what a cache reads"
+  )
   line()
   const head = ["req", "messages", "tokens", "images", "bytes", "edits", "kept"]
   const widths = [4, 12, 16, 10, 17, 6, 6]

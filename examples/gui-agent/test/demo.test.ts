@@ -1,6 +1,6 @@
 import { dataDir, requireData } from "@varve-examples/session-readers/Data"
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
@@ -88,9 +88,48 @@ describe("the demo", () => {
       lines: [""],
       stderr: `${broken}, line 2: this is no JSON object; a session has one on each line.\n`
     })
-    const missing = join(folder, "missing.jsonl")
-    const { lines, status, stderr } = demo(missing)
-    expect({ lines, status }).toEqual({ lines: [""], status: 1 })
-    expect(stderr.trim().split("\n")).toEqual([expect.stringContaining(missing)])
+    expect(demo(join(folder, "missing.jsonl"))).toEqual({
+      status: 1,
+      lines: [""],
+      stderr: `${join(folder, "missing.jsonl")}: there is no such file.\n`
+    })
+    expect(demo(folder)).toEqual({
+      status: 1,
+      lines: [""],
+      stderr: `${folder}: this is a folder; a session is a file (JSONL).\n`
+    })
+  }, 60_000)
+
+  it("explains itself, and refuses options and files that it doesn't take", () => {
+    for (const flag of ["--help", "-h"]) {
+      const { lines, status, stderr } = demo(flag)
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" })
+      expect(lines.join("\n")).toContain("npm run demo -- FILE")
+    }
+    const see = " See: npm run demo -- --help\n"
+    expect(demo("--fast")).toMatchObject({
+      status: 2,
+      stderr: `There is no option --fast.${see}`
+    })
+    expect(demo(recording, recording)).toMatchObject({
+      status: 2,
+      stderr: `One file at a time; 2 were given.${see}`
+    })
+  }, 60_000)
+
+  it("says what its columns mean, and the README says what it says", () => {
+    const { lines } = demo()
+    for (const column of ["tokens", "bytes", "edits", "kept"]) {
+      expect(lines.some((line) => new RegExp(`^ {2}${column} +[a-z]`).test(line))).toBe(true)
+    }
+    const readme = readFileSync(join(here, "../../../README.md"), "utf8").split("\n")
+    for (const axis of ["tokens", "bytes", "images"]) {
+      const row = new RegExp(`^ +${axis} +\\S+ > \\S+ +\\((\\d+) % less\\)`)
+      const [now, said] = [lines, readme].map((text) =>
+        Number(text.flatMap((line) => row.exec(line)?.[1] ?? [])[0])
+      )
+      // A few points: what counts is that the README doesn't promise what is long gone.
+      expect(Math.abs(now! - said!), axis).toBeLessThanOrEqual(4)
+    }
   }, 60_000)
 })

@@ -163,7 +163,7 @@ interface Line {
 const script = ({ ai, request: read, anthropic }: Line, setup: Setup, run: any) => {
   let n = 0
   return Array.from(
-    { length: 2000 },
+    { length: 2001 },
     () => async (context: any, options: any, _s: any, model: any) => {
       const request: Request = {
         ...read(context),

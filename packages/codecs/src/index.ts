@@ -1,5 +1,6 @@
 export * from "./AiSdk.ts"
 export * from "./AnthropicMessages.ts"
 export * from "./Codec.ts"
+export * from "./LangChain.ts"
 export * from "./OpenAiChat.ts"
 export * from "./OpenAiResponses.ts"

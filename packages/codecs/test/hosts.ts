@@ -1,6 +1,7 @@
 import type { Message } from "@varve/core/Message"
-import { aiSdk, anthropicMessages, openAiChat, openAiResponses } from "@varve/codecs"
+import { aiSdk, anthropicMessages, langChain, openAiChat, openAiResponses } from "@varve/codecs"
 import type { Codec } from "@varve/codecs"
+import { langChainFaults, langChainMessages } from "./langChain.ts"
 import type { Steps } from "./make.ts"
 import * as make from "./make.ts"
 import * as rules from "./rules.ts"
@@ -41,5 +42,12 @@ export const hosts: ReadonlyArray<Host> = [
     make: make.responses,
     faults: rules.responsesFaults
   },
-  { name: "ai-sdk", codec: aiSdk, startsWithUser: false, make: make.sdk, faults: rules.sdkFaults }
+  { name: "ai-sdk", codec: aiSdk, startsWithUser: false, make: make.sdk, faults: rules.sdkFaults },
+  {
+    name: "langchain",
+    codec: langChain,
+    startsWithUser: true,
+    make: langChainMessages,
+    faults: langChainFaults
+  }
 ]

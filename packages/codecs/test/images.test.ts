@@ -12,6 +12,28 @@ const png = (seed: number): string => pngBase64(640, 480, seed)
 const url = (seed: number): string => `data:image/png;base64,${png(seed)}`
 const bytes = (seed: number): Uint8Array => new Uint8Array(Buffer.from(png(seed), "base64"))
 
+const langChainForms: ReadonlyArray<readonly [form: string, make: (seed: number) => Json]> = [
+  ["image_url", (n) => ({ type: "image_url", image_url: { url: url(n), detail: "high" } })],
+  ["image_url of a text", (n) => ({ type: "image_url", image_url: url(n) })],
+  ["data", (n) => ({ type: "image", mimeType: "image/png", data: png(n), metadata: { a: 1 } })],
+  ["bytes", (n) => ({ type: "image", mimeType: "image/png", data: bytes(n) })],
+  ["url", (n) => ({ type: "image", url: url(n) })],
+  [
+    "base64",
+    (n) => ({ type: "image", source_type: "base64", mime_type: "image/png", data: png(n) })
+  ],
+  ["linked", (n) => ({ type: "image", source_type: "url", url: url(n) })],
+  [
+    "Anthropic's source",
+    (n) => ({
+      type: "image",
+      source: { type: "base64", media_type: "image/png", data: png(n) },
+      cache_control: { type: "ephemeral" }
+    })
+  ],
+  ["media", (n) => ({ type: "media", mimeType: "image/png", data: png(n) })]
+]
+
 /** Each way in which a host holds an image in a user's message, and in a result. */
 const forms: ReadonlyArray<
   readonly [host: string, form: string, place: "user" | "result", make: (seed: number) => Json]
@@ -97,7 +119,10 @@ const forms: ReadonlyArray<
     "tagged file",
     "result",
     (n) => ({ type: "file", data: { type: "data", data: png(n) }, mediaType: "image/png" })
-  ]
+  ],
+  ...(["user", "result"] as const).flatMap((place) =>
+    langChainForms.map(([form, make]) => ["langchain", form, place, make] as const)
+  )
 ]
 
 /** A history of steps in which each message of a kind holds one image. */
@@ -126,6 +151,11 @@ const request = (
           content: null,
           tool_calls: [{ id, type: "function", function: { name: "look", arguments: "{}" } }]
         },
+        { role: "tool", tool_call_id: id, content: [image] }
+      ]
+    case "langchain":
+      return [
+        { role: "assistant", content: "", tool_calls: [{ id, name: "look", args: {} }] },
         { role: "tool", tool_call_id: id, content: [image] }
       ]
     case "responses":

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>
 export type Steps = ReadonlyArray<ReadonlyArray<Json>>
 
 /** What decides on extras: cache hints, ids, other forms of the same thing. */
-class Dice {
+export class Dice {
   #state: number
   constructor(seed: number) {
     this.#state = seed
@@ -33,7 +33,7 @@ interface Part {
 const known = new Set(["user", "assistant", "toolResult", "system"])
 
 /** Cuts a history before each answer; results stand directly behind theirs. Roles of other hosts are left out. */
-const partsOf = (history: ReadonlyArray<Message>): ReadonlyArray<Part> => {
+export const partsOf = (history: ReadonlyArray<Message>): ReadonlyArray<Part> => {
   const parts: Array<{ given: Array<Message>; answer: Part["answer"]; results: Array<any> }> = []
   let now = {
     given: [] as Array<Message>,
@@ -59,12 +59,12 @@ const withoutOdd = (message: Part["answer"] & {}): Part["answer"] & {} => {
   return { ...message, content: content.length === 0 ? [{ type: "text", text: "-" }] : content }
 }
 
-const imageUrl = (block: Block): string => {
+export const imageUrl = (block: Block): string => {
   const { data, mimeType } = block as { data: string; mimeType: string }
   return `data:${mimeType};base64,${data}`
 }
 
-const objectOf = (value: unknown): Json =>
+export const objectOf = (value: unknown): Json =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : { value }
 
 // Anthropic

@@ -55,7 +55,7 @@ export type AgentNames<A> = {
 }[keyof A & string]
 
 /** What belongs to one session of one agent. */
-export interface SessionOptions extends Pick<MemoryOptions, "overhead" | "onEvent"> {
+export interface SessionOptions extends Pick<MemoryOptions, "overhead" | "onEvent" | "redact"> {
   /** Name of the session, for the store. */
   readonly session: string
 }

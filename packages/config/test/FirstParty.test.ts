@@ -1,3 +1,4 @@
+import * as presetCoding from "@varve/preset-coding"
 import * as preset from "@varve/preset-gui"
 import * as profiles from "@varve/profiles"
 import * as extractive from "@varve/strategy-extractive-summary"
@@ -12,6 +13,7 @@ import { expect, it } from "vitest"
 import { exportNames } from "../src/internal/plugins.ts"
 
 const packages: Readonly<Record<string, object>> = {
+  "@varve/preset-coding": presetCoding,
   "@varve/preset-gui": preset,
   "@varve/profiles": profiles,
   "@varve/strategy-extractive-summary": extractive,
@@ -46,12 +48,14 @@ it("Varve's own packages are found by name, and their wrong options have full pa
     {
       name: "gui",
       strategies: ["screenshots", "stepMemory", "conversationSummary", "hardLimit"]
-    }
+    },
+    { name: "reviewer", strategies: ["maskToolResults", "conversationSummary", "hardLimit"] }
   ])
   expect(wrong).toEqual([
     "agents.browser.pipeline[0].with.keep",
     "agents.coder.store.with.directory",
     "agents.gui.preset.with.keep",
+    "agents.reviewer.preset.with.except",
     "agents.writer.summarizer.with.model"
   ])
 }, 30_000)

@@ -170,6 +170,16 @@ describe("what is shared", () => {
     expect(given).toEqual([own])
   })
 
+  it("what nobody may see is the session's, whatever the agent", async () => {
+    const agents = defineAgents({ one: { pipeline: () => [stepMemory()] } })
+    const redact = (text: string) => text.replace("4711", "[code]")
+    const memory = agents.memory("one", { session: "s", redact })
+    memory.steps.begin({ id: "a", goal: "type 4711" })
+    await memory.prepare([{ role: "user", content: "Log in." }])
+    expect(memory.compose()).toContain('"type [code]"')
+    await memory.close()
+  })
+
   it("a store that each call gives again is one for all, and sessions of sub-agents are their own", async () => {
     const store = memoryStore()
     const agents = defineAgents(

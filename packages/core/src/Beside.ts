@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import { Background } from "./internal/Background.ts"
+import { Background, forkBeside } from "./internal/Background.ts"
 
 /** Starts an effect beside the agent and gives its fiber at once. */
 export type Beside = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Fiber.Fiber<A, E>>
@@ -26,11 +26,6 @@ export type Beside = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Fiber.
 export const beside: Effect.Effect<Beside, never, Scope.Scope> = Effect.gen(function* () {
   const scope = yield* Scope.Scope
   const pending = yield* Background
-  const fork: Beside = (effect) =>
-    Effect.map(Effect.forkIn(effect, scope), (fiber) => {
-      pending.add(fiber)
-      fiber.addObserver(() => pending.delete(fiber))
-      return fiber
-    })
+  const fork: Beside = (effect) => forkBeside(effect, scope, pending)
   return fork
 })

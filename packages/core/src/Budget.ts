@@ -41,17 +41,26 @@ export interface Limits {
 /** Share of the window that stays free for what a count may be wrong by. */
 export const SAFETY_MARGIN = 0.02
 
+const marginOf = (window: number): number =>
+  Number.isFinite(window) ? Math.ceil(window * SAFETY_MARGIN) : 0
+
+const leavesRoom = (reserve: number, window: number): boolean => reserve < window - marginOf(window)
+
 const least = (...values: ReadonlyArray<number | undefined>): number =>
   Math.min(...values.map((v) => (v === undefined || Number.isNaN(v) ? Infinity : v)))
 
 /**
  * The limits of a budget and a profile. The window less the output reserve and a margin of 2 % of it,
- * never less than 1 token whatever the options are.
+ * never less than 1 token whatever the options are. Where a profile's own reserve leaves no room, as in a
+ * small window with the usual reserve, a quarter of the window is kept free instead.
  */
 export const resolveLimits = (budget: Budget, profile: Profile): Limits => {
   const window = profile.contextWindow > 0 ? profile.contextWindow : Infinity
-  const reserve = Math.max(0, budget.reserveOutput ?? profile.reserveOutput)
-  const margin = Number.isFinite(window) ? Math.ceil(window * SAFETY_MARGIN) : 0
+  const own = leavesRoom(profile.reserveOutput, window)
+    ? profile.reserveOutput
+    : Math.floor(window / 4)
+  const reserve = Math.max(0, budget.reserveOutput ?? own)
+  const margin = marginOf(window)
   const { limits } = profile
   return {
     tokens: Math.max(1, least(budget.tokens, window - Math.min(reserve, window) - margin)),

@@ -14,6 +14,8 @@ export interface Staged {
   readonly saved: number
   /** Requests that have been made since it was staged. */
   readonly age: number
+  /** Requests in which what a fold takes together came in, one group a request; 0 where it is one group. */
+  readonly span: number
   /** True for the first memo of its key: it is forced, so that the next request already has it. */
   readonly firstMemo: boolean
 }
@@ -116,8 +118,10 @@ export interface WhenItPaysOptions {
  * For every position at which the staged edits could be cut, three sums are compared:
  *
  * - earned: what has been paid so far for sending what the edits behind the cut would have taken away (tokens
- *   x price of a read x requests). Without marks, where every commit writes all of the history, this request
- *   counts as well: waiting for it makes what is to be written longer;
+ *   x price of a read x requests). What a fold takes together has been waiting for it, in the mean half as long
+ *   as it took to come in: that counts too, since nothing more will come to share the re-write soon. Without
+ *   marks, where every commit writes all of the history, this request counts as well: waiting for it makes what
+ *   is to be written longer;
  * - rewrite: what it costs to write anew what stands behind the cut (tokens x (price of a write - price of a
  *   read)), and the part of it that is due in every commit: what stands behind the newest staged edit;
  * - ahead: what the edits will save in the requests to come.
@@ -179,7 +183,7 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
         behind += view.items[at]!.tokens
       }
       saved += s.saved
-      earned += s.saved * read * (whole ? s.age + 1 : s.age)
+      earned += s.saved * read * ((whole ? s.age + 1 : s.age) + s.span / 2)
       if (sorted[i + 1]?.position === s.position) continue
       const cost = Math.max(0, behind - saved) * rewrite
       tail ??= cost

@@ -1,6 +1,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { estimateTokens } from "./Estimate.ts"
+import { figure } from "./internal/count.ts"
 import type { ImageSize } from "./ImageSize.ts"
 import { readImageSize } from "./ImageSize.ts"
 import type { Block, Message } from "./Message.ts"
@@ -79,19 +80,21 @@ export interface CounterParts {
 
 /** Tokens of a value's JSON text; 0 for what has none. */
 const json = (text: (s: string) => number, value: unknown): number => {
+  let s: string | undefined
   try {
-    const s = JSON.stringify(value)
-    return s === undefined ? 0 : text(s)
+    s = JSON.stringify(value)
   } catch {
     return 0
   }
+  return s === undefined ? 0 : text(s)
 }
 
 /**
  * Makes a whole counter from a text and an image rule.
  *
  * Base64 is never counted as text: images go through the image rule, whatever shape they stand in, and other
- * files cost a rough figure by their size.
+ * files cost a rough figure by their size. Counting fails with a `TypeError` where a part gives what is no
+ * number of at least 0; in a memory the estimate then stands in for it.
  *
  * @example
  * ```ts
@@ -102,7 +105,9 @@ const json = (text: (s: string) => number, value: unknown): number => {
  * ```
  */
 export const makeCounter = (parts: CounterParts): Counter => {
-  const { perMessage = 4, perResult = 10, perCall = 12, text, toolPrompt = 0 } = parts
+  const { perMessage = 4, perResult = 10, perCall = 12, toolPrompt = 0 } = parts
+  const text = (s: string): number => figure(parts.text(s))
+  const image: Counter["image"] = (size, detail) => figure(parts.image(size, detail))
   const best = parts.source ?? "counted"
   const known = new WeakMap<object, Count>()
   const estimates = parts.estimates ?? (() => 0)
@@ -127,11 +132,11 @@ export const makeCounter = (parts: CounterParts): Counter => {
     return known.get(block) ?? remember(block, countBlock(block, depth))
   }
   const countBlock = (block: Block, depth: number): Count => {
-    const image = imageOf(block)
-    if (image !== undefined) {
+    const found = imageOf(block)
+    if (found !== undefined) {
       const before = estimates()
-      const size = image.data === undefined ? undefined : readImageSize(image.data)
-      const tokens = parts.image(size, image.detail)
+      const size = found.data === undefined ? undefined : readImageSize(found.data)
+      const tokens = image(size, found.detail)
       return { tokens, fixed: tokens, rough: size === undefined || estimates() !== before }
     }
     if (block.type === "text" && typeof block.text === "string") return ofText(block.text)
@@ -168,7 +173,9 @@ export const makeCounter = (parts: CounterParts): Counter => {
     const { role, content, tool_calls: calls } = m as unknown as Record<string, unknown>
     const own = role === "toolResult" || role === "tool" ? perResult : perMessage
     if (content === undefined || content === null) {
-      const count = ofJson(m)
+      // As in what identifies it: when the host wrote it down is the host's.
+      const { timestamp: _, ...said } = m as unknown as Record<string, unknown>
+      const count = ofJson(said)
       return { ...count, tokens: count.tokens + own }
     }
     return sum(own, Array.isArray(calls) ? [...blocksOf(m), ...calls] : blocksOf(m), 0)
@@ -176,7 +183,7 @@ export const makeCounter = (parts: CounterParts): Counter => {
   return {
     name: parts.name,
     text,
-    image: parts.image,
+    image,
     message: (m) => ofMessage(m).tokens,
     request: ({ system, tools = [], messages }) => {
       const before = estimates()
@@ -184,7 +191,7 @@ export const makeCounter = (parts: CounterParts): Counter => {
       let fixed = tools.length === 0 ? 0 : toolPrompt
       if (tools.length > 0) {
         tokens += toolPrompt
-        if (parts.tools !== undefined) tokens += parts.tools(tools)
+        if (parts.tools !== undefined) tokens += figure(parts.tools(tools))
         else for (const tool of tools) tokens += json(text, tool)
       }
       let rough = estimates() !== before

@@ -38,13 +38,18 @@ export interface Memo {
   readonly basis: MessageId | null
   /** Most tokens that the text may have. */
   readonly cap: number
+  /** True: it stands in no request, and `compose()` alone has it. */
+  readonly aside?: boolean
   readonly data?: unknown
 }
 
 /** One change of what the model sees. */
 export type Edit = Replace | Fold | Memo
 
-/** Edits with their reason. Not atomic: each edit stands or falls by itself. */
+/**
+ * Edits with their reason. Not atomic: each edit stands or falls by itself. Without edits, the reason stands in
+ * the report alone: that something was begun, or why it came to nothing.
+ */
 export interface Proposal {
   readonly edits: ReadonlyArray<Edit>
   readonly reason: string
@@ -89,13 +94,19 @@ export const fold = (
 export const memo = (
   key: string,
   text: string | null,
-  options: { readonly cap: number; readonly basis?: MessageId | null; readonly data?: unknown }
+  options: {
+    readonly cap: number
+    readonly basis?: MessageId | null
+    readonly aside?: boolean
+    readonly data?: unknown
+  }
 ): Memo => ({
   kind: "memo",
   key,
   text,
   basis: options.basis ?? null,
   cap: options.cap,
+  ...(options.aside === true ? { aside: true } : {}),
   ...(options.data === undefined ? {} : { data: options.data })
 })
 
@@ -130,6 +141,7 @@ export const EditSchema = Schema.Union([
     text: Schema.NullOr(Schema.String),
     basis: Schema.NullOr(Schema.String),
     cap: Schema.Finite,
+    aside: Schema.optionalKey(Schema.Boolean),
     data: Schema.optionalKey(Schema.Unknown)
   })
 ])

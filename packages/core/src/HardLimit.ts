@@ -100,58 +100,95 @@ const unfitImages = (view: View): ReadonlyArray<string> => {
   return images.filter((i) => unfit.has(i.block)).map((i) => i.block)
 }
 
+/** Edits that go together, each as the gate takes it behind those before it, and the sums with all of them. */
+interface Taken {
+  readonly edits: ReadonlyArray<Accepted>
+  readonly totals: Totals
+}
+
+/** Nothing where one of the edits would be refused without those that are missing, or nothing would be left. */
+const takeAll = (view: ViewState, edits: ReadonlyArray<Edit>): Taken | undefined => {
+  const draft = new Draft(view)
+  const taken: Array<Accepted> = []
+  for (const edit of edits) {
+    const result = accept(draft, edit, { guard: true })
+    if (typeof result === "string") return undefined
+    taken.push({ ...result, edit })
+  }
+  return draft.opening === undefined ? undefined : { edits: taken, totals: draft.totals }
+}
+
+/** The same edits, with one fold in the place of a fold that was folded away again. */
+const joined = (edits: ReadonlyArray<Edit>): ReadonlyArray<Edit> => {
+  const folds = edits.filter((e) => e.kind === "fold")
+  const ids = new Set(folds.map((e) => e.id))
+  const again = new Map(
+    folds.flatMap((e) => (e.items.length === 1 && ids.has(e.items[0]!) ? [[e.items[0]!, e]] : []))
+  )
+  return edits.flatMap((e): ReadonlyArray<Edit> => {
+    if (e.kind !== "fold") return [e]
+    if (again.get(e.items[0]!) === e) return []
+    const { basis, data, text } = again.get(e.id) ?? e
+    return [EditOf.fold(e.items, text, basis, data)]
+  })
+}
+
+/** The same folds without their notes. */
+const silent = (edits: ReadonlyArray<Edit>): ReadonlyArray<Edit> =>
+  edits.map((e) => (e.kind === "fold" ? EditOf.fold(e.items, null, e.basis, e.data) : e))
+
 /** Keeps only the edits without which the target would be missed; those made last are spared first. */
 const minimal = (
   view: ViewState,
-  accepted: ReadonlyArray<Accepted>,
+  made: ReadonlyArray<Edit>,
   needed: ReadonlySet<string>,
   target: Target
 ): ReadonlyArray<Edit> => {
-  /** The sums with these edits; nothing where one of them would be refused without those that are missing. */
-  const totalsOf = (edits: ReadonlyArray<Accepted>): Totals | undefined => {
-    const draft = new Draft(view)
-    return edits.every(({ edit }) => typeof accept(draft, edit, { guard: true }) !== "string")
-      ? draft.totals
-      : undefined
-  }
-  const folded = new Set<string>()
+  const accepted = joined(made)
   const unfit = new Set([...needed].map((block) => splitBlockId(block)[0]))
-  const holding = new Set<Edit>()
-  for (const { edit } of accepted) {
+  const folded = new Set<string>()
+  /** What the folds are made of that hold an image which has to go. */
+  const holding = new Set<string>()
+  for (const edit of accepted) {
     if (edit.kind !== "fold") continue
     for (const id of edit.items) {
       for (const m of view.items.find((i) => i.id === id)?.members ?? []) {
         folded.add(m)
-        if (unfit.has(m)) holding.add(edit)
+        if (unfit.has(m)) holding.add(id)
       }
     }
   }
-  let kept: ReadonlyArray<Accepted> = accepted.filter(
-    ({ edit }) => edit.kind !== "replace" || !folded.has(splitBlockId(edit.block)[0])
-  )
-  let totals = totalsOf(kept)
-  if (totals === undefined) {
-    kept = accepted
-    totals = totalsOf(kept)
+  const isIn = (ids: ReadonlySet<string>, block: string) => ids.has(splitBlockId(block)[0])
+  const isFixed = (edit: Edit): boolean =>
+    edit.kind === "fold"
+      ? edit.items.some((id) => holding.has(id))
+      : edit.kind === "replace" && needed.has(edit.block)
+  /** One round over all of them. */
+  const spare = (from: Taken): Taken => {
+    let kept = from
+    const later = new Set<string>()
+    for (const { delta, edit } of from.edits.toReversed()) {
+      // A block that a later edit took further, or away with its group, is as it is without this one.
+      const isLast = edit.kind !== "replace" || !(later.has(edit.block) || isIn(folded, edit.block))
+      if (edit.kind === "replace") later.add(edit.block)
+      // The sum says at once where an edit can't be spared; where it may be, the view without it decides.
+      if (isLast && (isFixed(edit) || !meets(view, less(kept.totals, delta), target))) continue
+      const others = kept.edits.flatMap((k) => (k.edit === edit ? [] : [k.edit]))
+      const without = takeAll(view, others)
+      if (without !== undefined && meets(view, without.totals, target)) kept = without
+    }
+    return kept
   }
-  const later = new Set<string>()
-  for (const one of kept.toReversed()) {
-    const { delta, edit } = one
-    if (totals === undefined) break
-    const block = edit.kind === "replace" ? edit.block : undefined
-    if (holding.has(edit) || (block !== undefined && needed.has(block))) continue
-    // The sum says at once where an edit can't be spared; where it may be, the view without it decides. A
-    // block that a later edit took further is as it is without the earlier one.
-    const isLast = block === undefined || !later.has(block)
-    if (block !== undefined) later.add(block)
-    if (isLast && !meets(view, less(totals, delta), target)) continue
-    const without = kept.filter((k) => k !== one)
-    const then = totalsOf(without)
-    if (then === undefined || !meets(view, then, target)) continue
-    kept = without
-    totals = then
+  const visible = accepted.filter((e) => e.kind !== "replace" || !isIn(folded, e.block))
+  // A note that only pays beside what was cut in its fold before is not worth that.
+  let kept = takeAll(view, visible) ?? takeAll(view, silent(visible)) ?? takeAll(view, made)
+  if (kept === undefined) return made
+  // What stands for a tiny image costs more than it does: without it, others may be spared too.
+  for (;;) {
+    const next = spare(kept)
+    if (next === kept) return kept.edits.map((k) => k.edit)
+    kept = next
   }
-  return kept.map((k) => k.edit)
 }
 
 const guard = (view: ViewState, lowWater: number): ReadonlyArray<Edit> => {
@@ -164,7 +201,7 @@ const guard = (view: ViewState, lowWater: number): ReadonlyArray<Edit> => {
     usage.imageBytes > limits.imageBytes ||
     usage.requestBytes > limits.requestBytes
   const draft = new Draft(view)
-  const accepted: Array<Accepted> = []
+  const accepted: Array<Edit> = []
   const take = (edit: Edit): boolean => {
     const result = accept(draft, edit, { guard: true })
     if (typeof result === "string") return false
@@ -172,7 +209,7 @@ const guard = (view: ViewState, lowWater: number): ReadonlyArray<Edit> => {
       result.undo()
       return false
     }
-    accepted.push(result)
+    accepted.push(result.edit)
     return true
   }
   const isMet = (target: Target): boolean => meets(view, draft.totals, target)
@@ -209,8 +246,16 @@ const guard = (view: ViewState, lowWater: number): ReadonlyArray<Edit> => {
   if (isMet(low)) return minimal(view, accepted, unfit, low)
   if (textHelps(limit)) down(softRungs(view, draft, limit.tokens), limit)
   imagesDown(softImages(view), "over the limit", limit)
+  // What stands for images costs tokens itself.
+  if (textHelps(limit))
+    down(
+      groupsOut(view, draft, (totals) => meets(view, totals, limit)),
+      limit
+    )
+  if (textHelps(limit)) down(softRungs(view, draft, limit.tokens), limit)
   if (textHelps(limit)) down(lastRungs(view, draft), limit)
-  return minimal(view, accepted, unfit, limit)
+  // What can't be made to fit is sent as small as it gets: nothing of it is spared.
+  return isMet(limit) ? minimal(view, accepted, unfit, limit) : accepted
 }
 
 /**

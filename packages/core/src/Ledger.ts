@@ -77,6 +77,10 @@ export type Saved = typeof Saved.Type
 
 const decode = Schema.decodeUnknownExit(Saved)
 
+/** True for what stands in no request: it comes into force at once and changes nothing that is sent. */
+export const isAside = ({ edit }: Pick<EditRecord, "edit">): boolean =>
+  edit.kind === "memo" && edit.aside === true
+
 /** The log of edits in force and staged: what is replayed over a history gives what is sent. */
 export class Ledger {
   #records: Array<EditRecord>
@@ -116,6 +120,11 @@ export class Ledger {
     return (this.#inForce ??= this.#records.filter((r) => r.state === "in force"))
   }
 
+  /** How many edits in force stand in requests. */
+  get sent(): number {
+    return this.inForce.reduce((sum, record) => sum + (isAside(record) ? 0 : 1), 0)
+  }
+
   #changed(records: Array<EditRecord>): void {
     this.#records = records
     this.#staged = undefined
@@ -141,7 +150,7 @@ export class Ledger {
 
   /** Puts staged edits in force. */
   commit(seqs: ReadonlySet<number>): void {
-    this.anchored = undefined
+    if (this.#records.some((r) => seqs.has(r.seq) && !isAside(r))) this.anchored = undefined
     this.#changed(this.#records.map((r) => (seqs.has(r.seq) ? { ...r, state: "in force" } : r)))
   }
 
@@ -286,9 +295,9 @@ export const restore = (key: string, entries: ReadonlyArray<unknown>, steps: Ste
         break
       }
       case "commit":
-        anchored = undefined
         for (const seq of line.seqs) {
           const record = records.get(seq)
+          if (record !== undefined && !isAside(record)) anchored = undefined
           if (record !== undefined) records.set(seq, { ...record, state: "in force" })
         }
         break

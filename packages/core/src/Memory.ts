@@ -1,18 +1,21 @@
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import type { Counter, Overhead } from "./Counter.ts"
 import { CurrentMemory } from "./CurrentMemory.ts"
-import { Background } from "./internal/Background.ts"
+import { Background, endPassing } from "./internal/Background.ts"
 import { started } from "./internal/box.ts"
 import type { Started } from "./internal/box.ts"
 import { MemoryImpl } from "./internal/MemoryImpl.ts"
 import type { MemoryOptions } from "./internal/memoryOptions.ts"
 import { withoutImages } from "./internal/project.ts"
 import { readOptions } from "./internal/memoryOptions.ts"
+import { redactAnswer } from "./internal/redact.ts"
 import type { Recalled } from "./internal/recall.ts"
 import type { Saved } from "./Ledger.ts"
 import type { Explanation, Report } from "./Report.ts"
+import { CurrentRedact } from "./Redact.ts"
 import type { BeginStep, FinishStep, Step } from "./StepLog.ts"
 import type {
   ConfigError,
@@ -136,13 +139,19 @@ export const make = Effect.fnUntraced(function* (
   const inside = yield* Scope.fork(scope)
   const background = new Set<Fiber.Fiber<unknown, unknown>>()
   const own: Array<Started> = []
+  const { redact } = given
+  const redacting = redact === undefined ? Context.empty() : Context.make(CurrentRedact, redact)
   for (const strategy of given.strategies) {
     const propose = yield* strategy.start.pipe(
+      Effect.provideContext(redacting),
       Effect.provideService(Background, background),
       Effect.provideService(Scope.Scope, inside)
     )
     own.push(
-      started(strategy, (view) => Effect.provideService(propose(view), CurrentMemory, background))
+      started(strategy, (view) => {
+        const answer = Effect.provideService(propose(view), CurrentMemory, background)
+        return redact === undefined ? answer : redactAnswer(answer, redact)
+      })
     )
   }
   const counter =
@@ -155,6 +164,8 @@ export const make = Effect.fnUntraced(function* (
     seed
   )
   yield* Scope.addFinalizer(scope, Effect.ignore(impl.close))
+  // Runs before that: a summary that comes too late to be sent is not waited for.
+  yield* Scope.addFinalizer(scope, endPassing(background))
   return impl
 })
 

@@ -98,7 +98,7 @@ const fromUrl = (url: string, detail: unknown, mime?: unknown): ImageData => {
 }
 
 /**
- * Reads the image of a block in any of the shapes that hosts use (pi, Anthropic, OpenAI, AI SDK),
+ * Reads the image of a block in any of the shapes that hosts use (pi, Anthropic, OpenAI, AI SDK, LangChain),
  * or gives nothing. One function for counting and for replacing, so that both see the same images.
  */
 export const imageOf = (block: unknown): ImageData | undefined => {
@@ -106,6 +106,7 @@ export const imageOf = (block: unknown): ImageData | undefined => {
   const { type } = block
   if (type === "image") {
     if (typeof block.data === "string") return fromData(block.data, block.mimeType)
+    if (typeof block.url === "string") return fromUrl(block.url, undefined, block.mimeType)
     const source = block.source
     if (isRecord(source)) {
       if (typeof source.data === "string") return fromData(source.data, source.media_type)
@@ -182,6 +183,7 @@ export const withImage = (
   }
   if (type !== "image") return plain
   if (typeof block.data === "string") return same({ data, mimeType })
+  if (typeof block.url === "string") return same({ url, mimeType })
   if (isRecord(source)) return same({ source: { type: "base64", media_type: mimeType, data } })
   if (typeof block.image !== "string") return plain
   return same({ image: inShape(block.image, data, url), mediaType: mimeType })

@@ -1,5 +1,7 @@
 import * as Effect from "effect/Effect"
+import { isStrategy } from "./internal/checks.ts"
 import type { Strategy } from "./Strategy.ts"
+import { make } from "./Strategy.ts"
 import { inOrder } from "./Policy.ts"
 import type { ConfigIssue } from "./VarveError.ts"
 import { ConfigError, show } from "./VarveError.ts"
@@ -8,12 +10,6 @@ import { ConfigError, show } from "./VarveError.ts"
 export type PipelineInput = ReadonlyArray<
   Strategy | PipelineInput | false | null | undefined | 0 | ""
 >
-
-const isStrategy = (u: unknown): u is Strategy =>
-  typeof u === "object" &&
-  u !== null &&
-  typeof (u as Strategy).name === "string" &&
-  Effect.isEffect((u as Strategy).start)
 
 /**
  * The strategies of a pipeline in order. Throws `ConfigError` where an entry is not a strategy, or where two
@@ -65,6 +61,13 @@ export const flatten = (input: PipelineInput, path = "pipeline"): ReadonlyArray<
   return strategies
 }
 
-/** A pipeline as one strategy, to be used inside another. */
-export const pipeline = (name: string, ...input: PipelineInput): Strategy =>
-  inOrder(name, ...flatten(input, name))
+/** A pipeline as one strategy, to be used inside another. An empty one proposes nothing. */
+export const pipeline = (name: string, ...input: PipelineInput): Strategy => {
+  const strategies = flatten(input, name)
+  return strategies.length === 0
+    ? make(
+        name,
+        Effect.succeed(() => Effect.succeed([]))
+      )
+    : inOrder(name, ...strategies)
+}

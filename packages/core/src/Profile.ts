@@ -150,6 +150,8 @@ const profileFields = {
   reasoning: Schema.Literals(["error", "drop", "none"]),
   /** True where the first message behind the system text must be a user's. */
   startsWithUser: Schema.Boolean,
+  /** True where a message with calls must stand behind a user's message or a result, not an assistant's. */
+  alternates: Schema.optionalKey(Schema.Boolean),
   /** The tokenizer's encoding that comes nearest, as in `o200k_base`. */
   encoding: Schema.optionalKey(Schema.String),
   /** The model's true tokens for one token of that encoding, before anything was learned. */

@@ -24,10 +24,12 @@ export const StrategyReport = Schema.Struct({
   proposed: Schema.Finite,
   accepted: Schema.Finite,
   refused: Schema.Array(Refused),
-  /** How many accepted edits were made for which reason. */
+  /** How many accepted edits were made for which reason; 0 where it says what was begun or failed beside the agent. */
   reasons: Schema.Record(Schema.String, Schema.Finite),
   /** Tokens that its accepted edits took away. */
   saved: Schema.Finite,
+  /** True for a guard that left all that is over a limit as it was: nothing can be made smaller. */
+  futile: Schema.optionalKey(Schema.Boolean),
   /** Why it was skipped, where it was. */
   error: Schema.optionalKey(Schema.String),
   ms: Schema.Finite

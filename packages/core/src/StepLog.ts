@@ -1,3 +1,6 @@
+import { mapTexts } from "./internal/redact.ts"
+import type { Redact } from "./Redact.ts"
+
 /** How a step ended, or that it has not. */
 export type StepStatus = "pending" | "success" | "failed"
 
@@ -35,8 +38,31 @@ export interface FinishStep {
 const keyOf = (id: string, callId: string | undefined): string =>
   callId === undefined ? id : id + "\n" + callId
 
+/** What of a step is text that somebody wrote. */
+type Texts = Pick<Partial<BeginStep & FinishStep>, "goal" | "tool" | "args" | "note">
+
 /** The steps of a session, in the order in which they began. Several may be pending at once. */
 export class StepLog {
+  readonly #redact: Redact
+
+  /** `redact` takes out of goals, arguments and notes what nobody may see. */
+  constructor(redact: Redact = (text) => text) {
+    this.#redact = redact
+  }
+
+  /** A step as the log keeps it: redacted, and well-formed, since a half of a character can't be sent. */
+  clean<S extends Texts>(step: S): S {
+    const clean = (text: string): string => this.#redact(text.toWellFormed()).toWellFormed()
+    const { args, goal, note, tool } = step
+    return {
+      ...step,
+      ...(goal === undefined ? {} : { goal: clean(goal) }),
+      ...(tool === undefined ? {} : { tool: tool.toWellFormed() }),
+      ...(args === undefined ? {} : { args: mapTexts(args, clean) }),
+      ...(note === undefined ? {} : { note: clean(note) })
+    }
+  }
+
   #steps: Array<Step> = []
   readonly #byKey = new Map<string, number>()
   readonly #byCall = new Map<string, number>()
@@ -55,6 +81,16 @@ export class StepLog {
     return at === undefined ? undefined : this.#steps[at]
   }
 
+  /** True where the step has begun, or ended, in just this way: hosts that read it from a history tell it again. */
+  knows({ id, callId, ...told }: BeginStep | FinishStep): boolean {
+    const at = this.#byKey.get(keyOf(id, callId))
+    const step = at === undefined ? undefined : this.#steps[at]
+    if (step === undefined) return false
+    if ("outcome" in told) return step.status === told.outcome
+    const { goal, tool } = this.clean(told)
+    return step.goal === goal && step.tool === tool
+  }
+
   /** Records the start of a step; false where one with these ids was begun before. */
   begin(begin: BeginStep): boolean {
     const key = keyOf(begin.id, begin.callId)
@@ -62,7 +98,7 @@ export class StepLog {
     const at = this.#steps.length
     this.#byKey.set(key, at)
     if (begin.callId !== undefined) this.#byCall.set(begin.callId, at)
-    const { step, ...rest } = begin
+    const { step, ...rest } = this.clean(begin)
     this.pending++
     this.#steps = [...this.#steps, { ...rest, step: step ?? at + 1, status: "pending" }]
     return true
@@ -77,7 +113,7 @@ export class StepLog {
     this.#steps = this.#steps.with(at, {
       ...step,
       status: outcome,
-      ...(note === undefined ? {} : { note })
+      ...this.clean(note === undefined ? {} : { note })
     })
     return true
   }

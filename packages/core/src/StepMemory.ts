@@ -1,8 +1,12 @@
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import type { Proposal } from "./Edit.ts"
 import * as Edit from "./Edit.ts"
 import { decodeOptions, functionOption, Positive } from "./Options.ts"
+import type { Redact } from "./Redact.ts"
+import { CurrentRedact } from "./Redact.ts"
 import type { Step } from "./StepLog.ts"
 import type { Propose, Strategy } from "./Strategy.ts"
 import { make } from "./Strategy.ts"
@@ -17,6 +21,8 @@ import {
   stepLine,
   stepMaterial
 } from "./internal/stepText.ts"
+import type { Making, StartSummary } from "./internal/summaries.ts"
+import { errorOf, isEnded, summaries } from "./internal/summaries.ts"
 import { summarize } from "./internal/summarize.ts"
 
 const Options = Schema.Struct({
@@ -28,7 +34,12 @@ const Options = Schema.Struct({
   summaryTokens: Schema.optional(Positive),
   /** Tokens of the whole memory at most; default the two together and 300, and never more than a quarter of the limit. */
   cap: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(100))),
-  /** How long a summary may take, in ms; default 60 000. */
+  /**
+   * Where the text stands: in the `messages`, behind the task, or in `compose` alone, for a host that puts what
+   * `memory.compose()` gives into its own system prompt; default `messages`.
+   */
+  place: Schema.optional(Schema.Literals(["messages", "compose"])),
+  /** How long a summary may take, in ms, the wait for another one of this memory included; default 60 000. */
   timeout: Schema.optional(Positive)
 })
 
@@ -44,13 +55,18 @@ const SHARES = [1, 0.75, 0.5, 0.3, 0.15, 0]
 const NONE: ReadonlyArray<Proposal> = []
 
 /**
- * The step memory: a memo with what was done so far, in three layers. Steps without an outcome stand last,
- * finished ones word for word, older ones in a summary. What is said of a step's outcome is what was
- * recorded, never what a model says.
+ * The step memory: a memo with what was done so far, in three layers, and up to which step that is: the first
+ * one is sent at once, newer ones when other edits come into force or the provider's cache is cold. Until then
+ * the newer steps stand in the messages themselves; `compose()` always has the newest text.
  *
- * When the finished steps have more than `recentTokens`, the older of them go into the summary. Where that
- * fails (see `SummaryError`), nothing is lost: they stay out of the summary, are clipped in the text alone,
- * and the next try waits until as much again has come. The text never has more than `cap` tokens.
+ * Older steps stand in a summary, finished ones word for word, those without an outcome last. What is said of a
+ * step's outcome is what was recorded, never what a model says.
+ *
+ * When the finished steps have more than `recentTokens`, the older of them go into the summary. That is made
+ * beside the agent, one at a time, and stands in the text from the request on that comes after it. No request
+ * ever waits for it: until then these steps are clipped in the text, which never has more than `cap` tokens.
+ * Where it fails (see `SummaryError`), nothing is lost: they stay out of the summary, and the next try waits
+ * until as much again has come.
  *
  * Throws `ConfigError` for wrong options.
  *
@@ -68,17 +84,43 @@ const NONE: ReadonlyArray<Proposal> = []
  */
 export const stepMemory = (options?: StepMemoryOptions): Strategy => {
   const decoded = decodeOptions(Options, options, "stepMemory")
-  return make(
-    "stepMemory",
-    Effect.sync(() => start(decoded))
-  )
+  return make("stepMemory", start(decoded))
 }
 
-const start = (options: StepMemoryOptions): Propose => {
+/** A summary that is being made, and what it will be of. */
+interface Asked {
+  readonly making: Making
+  /** Tokens of the finished steps that were in no summary. */
+  readonly tokens: number
+  readonly take: (summary: string) => Made
+}
+
+/** The last summary, for as long as no memo holds it. */
+interface Made {
+  /** The summaries that it goes on from: where a memo holds one of them, it takes its place. */
+  readonly on: ReadonlyArray<string>
+  /** Its last step, and where that is in the log. */
+  readonly at: number
+  readonly last: Step
+  readonly saved: Summarised
+}
+
+const nameOf = ({ summary, through }: Summarised): string => `${through} ${summary}`
+
+const start = Effect.fnUntraced(function* (
+  options: StepMemoryOptions
+): Effect.fn.Return<Propose, never, Scope.Scope> {
+  const redact = yield* CurrentRedact
+  const begin = yield* summaries
+  return strategyOf(options, redact, begin)
+})
+
+const strategyOf = (options: StepMemoryOptions, redact: Redact, begin: StartSummary): Propose => {
   const { summarizer, recentTokens = 400, summaryTokens = 600, timeout = 60_000 } = options
   const { cap = recentTokens + summaryTokens + 300 } = options
+  const aside = options.place === "compose"
   const known = new WeakMap<Step, StepLine>()
-  let busy = false
+  let asked: Asked | undefined
   // Unsummarised tokens from which on a summary is tried again after a failure.
   let retryAt = 0
   // What was looked at when there was nothing to say: looking at it again costs nothing.
@@ -89,95 +131,112 @@ const start = (options: StepMemoryOptions): Propose => {
         readonly most: number
       }
     | undefined
-  // The last summary, for when the memo that holds it was not accepted: it is not made twice.
-  let made:
-    | { readonly on: number; readonly at: number; readonly last: Step; readonly saved: Summarised }
-    | undefined
+  let made: Made | undefined
+  /** Why the last one was not made, until a memo has said so. */
+  let failure: SummaryError | undefined
 
-  return (view) =>
-    Effect.gen(function* () {
-      const { steps, counter } = view
-      const count = counter.text
-      const line = (step: Step): StepLine => {
-        let found = known.get(step)
-        if (found === undefined) known.set(step, (found = stepLine(step, count)))
-        return found
-      }
-      const memo = view.memos.find(({ key }) => key === STEPS)
-      const most = Math.min(cap, Math.floor(view.limits.tokens / 4))
-      const same = idle?.steps === steps && idle.text === memo?.text && idle.most === most
-      if (steps.length === 0 || same) return NONE
-      const kept = readSummarised(memo?.data, steps.length)
-      let saved = made?.on === kept.through && steps[made.at] === made.last ? made.saved : kept
-      let failure: SummaryError | undefined
-      let layers = layersOf(steps, saved)
+  /** Takes in what came of the summary that was asked for. */
+  const settle = (): void => {
+    const exit = asked?.making.exit()
+    if (asked === undefined || exit === undefined) return
+    if (Exit.isSuccess(exit)) {
+      made = asked.take(exit.value.text.trim())
+      retryAt = 0
+    } else if (!isEnded(exit)) {
+      failure = errorOf(exit)
+      retryAt = asked.tokens + recentTokens
+    }
+    asked = undefined
+    idle = undefined
+  }
 
-      if (summarizer !== undefined && !busy) {
-        const { finished } = layers
-        const lines = finished.map(line)
-        const tokens = lines.reduce((sum, l) => sum + l.tokens, 0)
-        const older = finished.slice(0, finished.length - newestWithin(lines, recentTokens / 2))
-        if (tokens > recentTokens && tokens >= retryAt && older.length > 0) {
-          busy = true
-          const material = older.map((step) => stepMaterial(step, line(step), count))
-          const replaces =
-            count(saved.summary) + material.reduce((sum, m) => sum + count(m.text), 0)
-          const targetTokens = Math.max(1, Math.min(summaryTokens, Math.floor(replaces * 0.75)))
-          yield* summarize(
-            summarizer,
-            { previous: saved.summary || undefined, material, keep: [], targetTokens, count },
-            timeout,
-            { replaces }
-          ).pipe(
-            Effect.match({
-              onSuccess: ({ text }) => {
-                const last = older.at(-1)!
-                const at = steps.lastIndexOf(last)
-                const inside = new Set([...layers.summarised, ...older])
-                const through = Math.max(saved.through, at + 1)
-                const open: Array<number> = []
-                for (let i = 0; i < through; i++) if (!inside.has(steps[i]!)) open.push(i)
-                saved = { summary: text.trim(), through, open }
-                made = { on: kept.through, at, last, saved }
-                retryAt = 0
-              },
-              onFailure: (error) => {
-                failure = error
-                retryAt = tokens + recentTokens
-              }
-            }),
-            Effect.ensuring(Effect.sync(() => void (busy = false)))
-          )
+  return Effect.fnUntraced(function* (view) {
+    settle()
+    const { counter, steps } = view
+    const count = counter.text
+    const line = (step: Step): StepLine => {
+      let found = known.get(step)
+      if (found === undefined) known.set(step, (found = stepLine(step, count)))
+      return found
+    }
+    const memo = view.memos.find(({ key }) => key === STEPS)
+    const most = Math.min(cap, Math.floor(view.limits.tokens / 4))
+    const same = idle?.steps === steps && idle.text === memo?.text && idle.most === most
+    if (steps.length === 0 || same) return NONE
+    const kept = readSummarised(memo?.data, steps.length)
+    const isNewer = (): boolean =>
+      made?.on.includes(nameOf(kept)) === true && steps[made.at] === made.last
+    let saved = isNewer() ? made!.saved : kept
+    let layers = layersOf(steps, saved)
+    const notes: Array<Proposal> = []
+
+    if (summarizer !== undefined && asked === undefined) {
+      const { finished, summarised } = layers
+      const lines = finished.map(line)
+      const tokens = lines.reduce((sum, l) => sum + l.tokens, 0)
+      const older = finished.slice(0, finished.length - newestWithin(lines, recentTokens / 2))
+      // Fewer than at the failure: another log, as after a reset.
+      if (tokens + recentTokens < retryAt) retryAt = 0
+      if (tokens > recentTokens && tokens >= retryAt && older.length > 0) {
+        const material = older.map((step) => stepMaterial(step, line(step), count, redact))
+        const replaces = count(saved.summary) + material.reduce((sum, m) => sum + count(m.text), 0)
+        const targetTokens = Math.max(1, Math.min(summaryTokens, Math.floor(replaces * 0.75)))
+        const previous = saved.summary || undefined
+        const request = { previous, material, keep: [], targetTokens, count }
+        const last = older.at(-1)!
+        const at = steps.lastIndexOf(last)
+        const inside = new Set([...summarised, ...older])
+        const through = Math.max(saved.through, at + 1)
+        const open: Array<number> = []
+        for (let i = 0; i < through; i++) if (!inside.has(steps[i]!)) open.push(i)
+        const making = yield* begin(
+          (ms) => summarize(summarizer, request, ms, { replaces }),
+          timeout
+        )
+        const on = [nameOf(saved), ...(saved === kept ? [] : made!.on)]
+        const take = (summary: string): Made => ({
+          on,
+          at,
+          last,
+          saved: { summary, through, open }
+        })
+        asked = { making, tokens, take }
+        settle()
+        if (asked === undefined) {
+          if (isNewer()) saved = made!.saved
           layers = layersOf(steps, saved)
-        }
+        } else notes.push(Edit.proposal(`a summary of ${older.length} steps was begun`, []))
       }
+    }
 
-      const text = fitting(
-        most,
-        (share) => {
-          const summary = share * Math.min(summaryTokens, most * 0.5)
-          const recent = share * Math.min(recentTokens, most * 0.35)
-          return renderSteps(
-            layers,
-            saved.summary,
-            line,
-            { failed: Math.floor(40 * share), summary, recent, pending: share * most * 0.25 },
-            count
-          )
-        },
-        (text) => counter.message({ role: "user", content: [{ type: "text", text }] })
-      )
-      if (text === undefined || text === memo?.text) {
-        if (!busy) idle = { steps, text: memo?.text, most }
-        return NONE
-      }
-      const data = saved.through === 0 ? undefined : saved
-      const reason =
-        failure === undefined
-          ? "steps were recorded"
-          : `steps were recorded; no summary: ${failure.message}`
-      return [Edit.proposal(reason, [Edit.memo(STEPS, text, { cap: most, data })])]
-    })
+    const text = fitting(
+      most,
+      (share) => {
+        const summary = share * Math.min(summaryTokens, most * 0.5)
+        const recent = share * Math.min(recentTokens, most * 0.35)
+        const room = {
+          failed: Math.floor(40 * share),
+          summary,
+          recent,
+          pending: share * most * 0.25
+        }
+        return redact(renderSteps(layers, saved.summary, line, room, count))
+      },
+      (text) => counter.message({ role: "user", content: [{ type: "text", text }] })
+    )
+    const inPlace = memo === undefined || (memo.aside === true) === aside
+    if (text === undefined || (text === memo?.text && inPlace)) {
+      idle = { steps, text: memo?.text, most }
+      return notes
+    }
+    const data = saved.through === 0 ? undefined : saved
+    const reason =
+      failure === undefined
+        ? "steps were recorded"
+        : `steps were recorded; no summary: ${failure.message}`
+    failure = undefined
+    return [Edit.proposal(reason, [Edit.memo(STEPS, text, { cap: most, aside, data })]), ...notes]
+  })
 }
 
 const fitting = (

@@ -3,7 +3,7 @@ import { blocksOf, isBlank } from "./Message.ts"
 import { show } from "./VarveError.ts"
 
 /** Which rule a message breaks. */
-export type ValidityRule = "pairs" | "empty" | "order" | "first" | "shape"
+export type ValidityRule = "pairs" | "empty" | "order" | "first" | "turns" | "shape"
 
 /** One message that a provider would refuse. */
 export interface Fault {
@@ -24,6 +24,9 @@ export interface Fault {
  * - `empty`: no user or assistant message is blank. Results may be empty.
  * - `first`: with `startsWithUser`, the first message is a user's; system text and unknown roles aside.
  *
+ * - `turns`: with `alternates`, no message with calls stands right behind another assistant message. Other
+ *   neighbours of one role are no fault: providers take them, or merge them (Anthropic).
+ *
  * Reads each message once, never throws, and shares nothing with the transcript's grouping.
  *
  * @example
@@ -38,7 +41,7 @@ export interface Fault {
  */
 export const checkValidity = (
   messages: ReadonlyArray<Message>,
-  options?: { readonly startsWithUser?: boolean }
+  options?: { readonly startsWithUser?: boolean; readonly alternates?: boolean | undefined }
 ): ReadonlyArray<Fault> => {
   if (!Array.isArray(messages))
     return [{ at: 0, what: `${show(messages)} is not a list`, rule: "shape" }]
@@ -47,6 +50,7 @@ export const checkValidity = (
   const unanswered = new Map<string, Array<number>>()
   let newest = -1
   let inFlight = false
+  let before: string | undefined
   let first = options?.startsWithUser === true
   const fault = (at: number, rule: ValidityRule, what: string): void => {
     faults.push({ at, what, rule })
@@ -67,6 +71,8 @@ export const checkValidity = (
   }
   const visit = (message: Message, at: number): void => {
     const { role } = message
+    const behind = before
+    if (role !== "system") before = role
     if (first && (role === "assistant" || role === "toolResult")) {
       fault(at, "first", `the first message is of ${role}, not of a user`)
     }
@@ -78,9 +84,14 @@ export const checkValidity = (
     }
     if (!inFlight) return
     newest = at
+    let calls = 0
     for (const block of blocksOf(message) as ReadonlyArray<Block | null | undefined>) {
-      if (block?.type === "toolCall") call(at, block.id)
+      if (block?.type !== "toolCall") continue
+      call(at, block.id)
+      calls++
     }
+    if (options?.alternates === true && calls > 0 && behind === "assistant")
+      fault(at, "turns", "a message with calls stands right behind another of the assistant")
   }
 
   for (let at = 0; at < messages.length; at++) {

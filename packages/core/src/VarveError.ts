@@ -64,9 +64,12 @@ export class ContextOverflow extends VarveErrorBase<"ContextOverflow"> {
 }
 
 /** Why a store failed. */
-export type StoreReason = "read" | "write" | "corrupt" | "version"
+export type StoreReason = "read" | "write" | "corrupt" | "version" | "exists"
 
-/** A session could not be loaded or saved. `version`: the file was written by a newer Varve. */
+/**
+ * A session could not be loaded or saved. `version`: the file was written by a newer Varve; `exists`: a fork
+ * has the name of a session that is there.
+ */
 export class StoreError extends VarveErrorBase<"StoreError"> {
   readonly reason: StoreReason
   readonly key: string

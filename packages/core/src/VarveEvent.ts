@@ -17,9 +17,11 @@ export const VarveEvent = Schema.Union([
     limit: Schema.Finite,
     needed: Schema.Finite
   }),
+  /** A guard had nothing left to make smaller. It is asked again when the history has changed, not before. */
+  Schema.Struct({ type: Schema.Literals(["futile"]), strategy: Schema.String }),
   /** A request read less from the provider's cache than it should have, by the usage that was reported. */
   Schema.Struct({ type: Schema.Literals(["cache-break"]), ...CacheBreak.fields }),
-  /** `transformContext` could not prepare; it gave the history as it came. */
+  /** `transformContext` could not prepare; it gave a view without the saved session, or the history as it came. */
   Schema.Struct({ type: Schema.Literals(["failed"]), error: Schema.String }),
   Schema.Struct({ type: Schema.Literals(["warning"]), message: Schema.String }),
   /** A saved session was damaged; says what was cut off. */

@@ -80,6 +80,8 @@ export interface MemoRef {
   readonly text: string
   readonly tokens: number
   readonly basis: MessageId | null
+  /** True where it stands in no request. */
+  readonly aside?: boolean
   readonly data?: unknown
 }
 

@@ -3,9 +3,12 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { Overhead } from "./Counter.ts"
 import { errorText } from "./internal/box.ts"
+import { safeRedact } from "./internal/redact.ts"
 import type { Saved } from "./Ledger.ts"
 import type { MemoryOptions, PrepareOptions, Prepared, Recalled, ReportedUsage } from "./Memory.ts"
 import { make } from "./Memory.ts"
+import { noStore } from "./Store.ts"
+import { StoreError } from "./VarveError.ts"
 import type { Explanation } from "./Report.ts"
 import type { BeginStep, FinishStep } from "./StepLog.ts"
 
@@ -13,15 +16,17 @@ import type { BeginStep, FinishStep } from "./StepLog.ts"
 export interface PlainMemory {
   /**
    * The host's history as it is to be sent now. Rejects with `ContextOverflow` where what can't be cut is
-   * over a limit, with `StoreError` where the saved session can't be read.
+   * over a limit, with `StoreError` where the saved session can't be read, with the signal's reason once it
+   * is aborted.
    */
   readonly prepare: <M>(
     messages: ReadonlyArray<M>,
     options?: PrepareOptions & { readonly signal?: AbortSignal | undefined }
   ) => Promise<Prepared<M>>
   /**
-   * The hook for pi's agent loop; bound, and never rejects: on overflow it gives the smallest valid view, on
-   * a fault the history as it came, each with an event.
+   * The hook for pi's agent loop; bound, and never rejects: on overflow it gives the smallest valid view,
+   * where the saved session can't be read a view without it, on any other fault the history as it came,
+   * each with an event.
    */
   readonly transformContext: <M>(
     messages: Array<M>,
@@ -52,11 +57,14 @@ export interface PlainMemory {
   readonly explain: (id?: string) => ReadonlyArray<Explanation>
   readonly pin: (messageId: string) => void
   readonly unpin: (messageId: string) => void
-  /** Another memory that begins with what this one knows now, under another session's name. */
+  /**
+   * Another memory that begins with what this one knows now, under another session's name. Rejects with
+   * `StoreError` where the store has a session of that name.
+   */
   readonly fork: (session: string) => Promise<PlainMemory>
   /** Forgets edits, steps and pins. */
   readonly reset: () => Promise<void>
-  /** Waits for work beside the agent and for the store. */
+  /** Waits for work beside the agent, no longer than `strategyTimeout`, and for the store. */
   readonly flush: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -79,17 +87,20 @@ export const createMemory = (options: MemoryOptions): PlainMemory => build(optio
 const build = (options: MemoryOptions, seed: ReadonlyArray<Saved> | undefined): PlainMemory => {
   const scope = Scope.makeUnsafe()
   const memory = Effect.runSync(make(options, seed).pipe(Effect.provideService(Scope.Scope, scope)))
-  const prepare: PlainMemory["prepare"] = (messages, { signal, ...rest } = {}) =>
-    run(memory.prepare(messages, rest), signal)
+  let unsaved: PlainMemory | undefined
   return {
-    prepare,
+    prepare: (messages, { signal, ...rest } = {}) => run(memory.prepare(messages, rest), signal),
     transformContext: async (messages, signal, overhead) => {
       try {
         const { messages: out } = await run(memory.prepareAnyway(messages, overhead), signal)
         return out as typeof messages
       } catch (error) {
-        if (signal?.aborted !== true) tell(options, errorText(error))
-        return messages
+        if (signal?.aborted === true) return messages
+        tell(options, errorText(error))
+        if (!(error instanceof StoreError)) return messages
+        // The session can't be read, and what is sent still has to fit. Nothing of this is saved.
+        unsaved ??= build({ ...options, store: noStore }, undefined)
+        return unsaved.transformContext(messages, signal, overhead)
       }
     },
     recover: (error, messages, { signal, ...rest } = {}) =>
@@ -104,23 +115,44 @@ const build = (options: MemoryOptions, seed: ReadonlyArray<Saved> | undefined): 
     explain: (id) => Effect.runSync(memory.explain(id)),
     pin: (id) => void Effect.runFork(memory.pin(id)),
     unpin: (id) => void Effect.runFork(memory.unpin(id)),
-    fork: async (session) =>
-      build({ ...options, session }, await Effect.runPromise(memory.snapshot)),
+    fork: async (session) => {
+      const next = build({ ...options, session }, await Effect.runPromise(memory.snapshot))
+      try {
+        await next.flush()
+        return next
+      } catch (error) {
+        await next.close().catch(() => undefined)
+        throw error
+      }
+    },
     reset: () => Effect.runPromise(memory.reset),
     flush: () => Effect.runPromise(memory.flush),
-    close: () => Effect.runPromise(Scope.close(scope, Exit.void))
+    close: async () => {
+      await unsaved?.close()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
   }
 }
 
-/** Runs until the signal: one that was given before starts nothing. */
-const run = <A, E>(effect: Effect.Effect<A, E>, signal: AbortSignal | undefined): Promise<A> =>
-  signal === undefined
-    ? Effect.runPromise(effect)
-    : Effect.runPromise(signal.aborted ? Effect.interrupt : effect, { signal })
+/** Runs until the signal and rejects with its reason then; one that was given before starts nothing. */
+const run = async <A, E>(
+  effect: Effect.Effect<A, E>,
+  signal: AbortSignal | undefined
+): Promise<A> => {
+  if (signal === undefined) return Effect.runPromise(effect)
+  signal.throwIfAborted()
+  try {
+    return await Effect.runPromise(effect, { signal })
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  }
+}
 
 const tell = (options: MemoryOptions, error: string): void => {
   try {
-    options.onEvent?.({ type: "failed", error })
+    const { onEvent, redact = (text) => text } = options
+    onEvent?.({ type: "failed", error: safeRedact(redact)(error) })
   } catch {
     // A listener's fault is the listener's.
   }

@@ -1,5 +1,6 @@
 import type { Budget } from "@varve/core/Budget"
 import { resolveLimits } from "@varve/core/Budget"
+import { createMemory } from "@varve/core/createMemory"
 import type { Profile } from "@varve/core/Profile"
 import { defaultProfile } from "@varve/core/Profile"
 import fc from "fast-check"
@@ -26,7 +27,7 @@ describe("the limit of tokens", () => {
   })
 
   it("is at least one token, however large the reserve is", () => {
-    expect(tokens({}, { contextWindow: 8192, reserveOutput: 8192 })).toBe(1)
+    expect(tokens({}, { contextWindow: 1, reserveOutput: 8192 })).toBe(1)
     expect(tokens({ reserveOutput: 1_000_000 })).toBe(1)
     fc.assert(
       fc.property(
@@ -41,6 +42,22 @@ describe("the limit of tokens", () => {
         }
       )
     )
+  })
+
+  it("keeps a quarter for the answer where a profile would keep all, and says so once", async () => {
+    expect(tokens({}, { contextWindow: 8192, reserveOutput: 8192 })).toBe(8192 - 2048 - 164)
+    expect(tokens({}, { contextWindow: 8192, reserveOutput: 8028 })).toBe(8192 - 2048 - 164)
+    expect(tokens({}, { contextWindow: 8192, reserveOutput: 8027 })).toBe(1)
+    const told: Array<string> = []
+    const memory = createMemory({
+      profile: { ...defaultProfile, contextWindow: 8192 },
+      onEvent: (e) => void (e.type === "warning" && told.push(e.message))
+    })
+    const { report } = await memory.prepare([{ role: "user", content: "Go." }])
+    await memory.prepare([{ role: "user", content: "Go on." }])
+    expect(report.limits.tokens).toBe(8192 - 2048 - 164)
+    expect(told).toHaveLength(1)
+    expect(told[0]).toContain("keeps 8192 tokens for the answer, of a window of 8192")
   })
 
   it("of an unlimited window is none but the budget's", () => {

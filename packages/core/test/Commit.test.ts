@@ -21,6 +21,7 @@ const staged = (position: number, saved: number, parts: Partial<Staged> = {}): S
   position,
   saved,
   age: 0,
+  span: 0,
   firstMemo: false,
   ...parts
 })
@@ -103,6 +104,17 @@ describe("Commit.whenItPays", () => {
     ] as const) {
       expect(cut([staged(4, 60, { age })])).toBe(at)
     }
+  })
+
+  it("takes a fold at once that took longer to come in than its re-write takes to pay back", () => {
+    const cut = (span: number): number | null => {
+      const fold = staged(1, 400, { edit: Edit.fold(["g1"], "sum", "m1"), span })
+      return Commit.whenItPays({ expectedRequests: 100 })([fold], viewOf(10, 100), profile).cut
+    }
+    // 500 of 900 tokens are written anew at 0.9; each request saves 400 at 0.1: paid back in 12.
+    expect(cut(0)).toBeNull()
+    expect(cut(20)).toBeNull()
+    expect(cut(24)).toBe(1)
   })
 
   it("near the end pays sooner than at the front, and what lies before the cut waits", () => {

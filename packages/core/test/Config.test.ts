@@ -4,10 +4,12 @@ import { createMemory } from "@varve/core/createMemory"
 import { fileStore } from "@varve/core/FileStore"
 import { hardLimit } from "@varve/core/HardLimit"
 import * as Memory from "@varve/core/Memory"
+import { pipeline } from "@varve/core/Pipeline"
 import * as Policy from "@varve/core/Policy"
 import { defaultProfile } from "@varve/core/Profile"
 import { stepMemory } from "@varve/core/StepMemory"
 import { strategy } from "@varve/core/Strategy"
+import * as Trigger from "@varve/core/Trigger"
 import type { ConfigIssue } from "@varve/core/VarveError"
 import { ConfigError, isVarveError } from "@varve/core/VarveError"
 import * as Effect from "effect/Effect"
@@ -68,6 +70,15 @@ describe("a memory's options", () => {
         path: "budget.manyImages.maxEdge",
         given: "undefined",
         allowed: "a value: this option is required"
+      }
+    ],
+    [
+      "a reserve for the answer that leaves no room for a request",
+      { budget: { reserveOutput: 98_000 }, profile: { ...defaultProfile, contextWindow: 100_000 } },
+      {
+        path: "budget.reserveOutput",
+        given: "98000",
+        allowed: "less than the window of unknown, which is 100000, less a margin of a fiftieth"
       }
     ],
     [
@@ -204,6 +215,14 @@ describe("a memory's options", () => {
     }
   })
 
+  it("may leave a window one token, or have none", () => {
+    const profile = { ...defaultProfile, contextWindow: 100_000 }
+    expect(memory({ budget: { reserveOutput: 97_999 }, profile })).toEqual([])
+    expect(
+      memory({ budget: { reserveOutput: 97_999 }, profile: { ...profile, contextWindow: 0 } })
+    ).toEqual([])
+  })
+
   it("may each be left out", () => {
     expect(memory({})).toEqual([])
     expect(
@@ -244,6 +263,33 @@ describe("what a memory is made of", () => {
       "Commit.whenItPays.expectedRequests"
     ],
     ["Policy.timeout", () => Policy.timeout(none, 0), "timeout.ms"],
+    ["Policy.timeout", () => Policy.timeout(none, NaN), "timeout.ms"],
+    ["Policy.timeout", () => Policy.timeout(none, "1s" as never), "timeout.ms"],
+    ["Policy.timeout", () => Policy.timeout(undefined as never, 5), "timeout.strategy"],
+    ["Policy.inOrder", () => Policy.inOrder("all"), "inOrder"],
+    ["Policy.inOrder", () => Policy.inOrder("all", none, hardLimit as never), "inOrder\\[1\\]"],
+    ["Policy.when", () => Policy.when(0.7 as never, none), "when.trigger"],
+    ["Policy.when", () => Policy.when(Trigger.cacheCold, "mask" as never), "when.strategy"],
+    ["Policy.until", () => Policy.until("all", true as never, none), "until.target"],
+    ["Policy.until", () => Policy.until("all", Trigger.cacheCold), "until"],
+    ["Policy.fallback", () => Policy.fallback(null as never), "fallback\\[0\\]"],
+    ["Policy.fallback", () => Policy.fallback(none, {} as never), "fallback\\[1\\]"],
+    ["Policy.background", () => Policy.background([none] as never), "background.strategy"],
+    ["Policy.breaker", () => Policy.breaker({ name: "mine" } as never), "breaker.strategy"],
+    ["Policy.breaker", () => Policy.breaker(none, { failures: 1.5 }), "breaker.failures"],
+    ["Policy.breaker", () => Policy.breaker(none, { failure: 2 } as never), "breaker.failure"],
+    ["Trigger.tokens", () => Trigger.tokens(NaN), "Trigger.tokens"],
+    ["Trigger.images", () => Trigger.images(-1), "Trigger.images"],
+    ["Trigger.bytes", () => Trigger.bytes("4 MB" as never), "Trigger.bytes"],
+    ["Trigger.messages", () => Trigger.messages(undefined as never), "Trigger.messages"],
+    ["Trigger.groups", () => Trigger.groups(-1), "Trigger.groups"],
+    ["Trigger.turns", () => Trigger.turns(NaN), "Trigger.turns"],
+    ["Trigger.steps", () => Trigger.steps(null as never), "Trigger.steps"],
+    ["Trigger.share", () => Trigger.share(0), "Trigger.share"],
+    ["Trigger.share", () => Trigger.share(70), "Trigger.share"],
+    ["Trigger.and", () => Trigger.and(Trigger.cacheCold, 5 as never), "Trigger.and\\[1\\]"],
+    ["Trigger.or", () => Trigger.or(Trigger.share as never, "x" as never), "Trigger.or\\[1\\]"],
+    ["Trigger.not", () => Trigger.not(false as never), "Trigger.not"],
     ["Policy.breaker", () => Policy.breaker(none, { failures: 0 }), "breaker.failures"],
     ["Policy.breaker", () => Policy.breaker(none, { cooldown: NaN }), "breaker.cooldown"],
     ["stepMemory", () => stepMemory({ recentTokens: 0 }), "stepMemory.recentTokens"],
@@ -256,6 +302,20 @@ describe("what a memory is made of", () => {
     ],
     ["fileStore", () => fileStore(""), "fileStore"]
   ])("checks its own options when it is made: %s", (_, make, path) => {
-    expect(issuesOf(make)[0]?.path).toMatch(path)
+    expect(issuesOf(make)[0]?.path).toMatch(new RegExp(`^${path}`))
+  })
+
+  it("names every wrong one of a list at once", () => {
+    const issues = issuesOf(() => Policy.inOrder("all", 5 as never, none, undefined as never))
+    expect(issues).toEqual([
+      { path: "inOrder[0]", given: "5", allowed: "a strategy, as in hardLimit()" },
+      { path: "inOrder[2]", given: "undefined", allowed: "a strategy, as in hardLimit()" }
+    ])
+  })
+
+  it("may be a pipeline without a strategy, which proposes nothing", async () => {
+    const memory = createMemory({ pipeline: [pipeline("optional", false)] })
+    const { report } = await memory.prepare([{ role: "user", content: "Go." }])
+    expect(report.strategies).toMatchObject([{ name: "optional", proposed: 0 }])
   })
 })

@@ -90,6 +90,16 @@ describe("a counter made from parts", () => {
     own.request({ messages: [one, one] })
     expect(calls).toBe(1)
   })
+  it("when a host wrote a message of its own down costs nothing", () => {
+    const counter = estimateCounter()
+    const note = { role: "branchSummary", summary: "next" } as never as Message
+    const late = { ...(note as object), timestamp: 1_700_000_002_000 } as never as Message
+    expect(counter.message(late)).toBe(counter.message(note))
+    // What says the same is one message for the transcript, with one price.
+    const history = [note, late]
+    expect(counter.request({ messages: history }).tokens).toBe(2 * counter.message(note))
+  })
+
   it("long base64 of an unknown block is no text, but costs something", () => {
     const block = { type: "file", mediaType: "application/pdf", data: "A".repeat(60_000) }
     const tokens = counter.message(message({ role: "user", content: [block] }))

@@ -9,6 +9,7 @@ import { estimateImage, makeCounter } from "../src/Counter.ts"
 import { createMemory } from "../src/createMemory.ts"
 import * as Edit from "../src/Edit.ts"
 import { hardLimit } from "../src/HardLimit.ts"
+import type { Saved } from "../src/Ledger.ts"
 import type { MemoryOptions } from "../src/Memory.ts"
 import type { Message } from "../src/Message.ts"
 import { memoryStore } from "../src/Store.ts"
@@ -128,8 +129,6 @@ describe("a counter that is loaded when first needed", () => {
     const figures = await Promise.all(
       [false, true].map(async (isLoaded) => {
         const { counter, load } = loading(isLoaded)
-        const memory = createMemory({ ...given, store: undefined as never, counter })
-        await memory.close()
         const store = memoryStore()
         await Effect.runPromise(
           Effect.flatMap(given.store!.load("agent/session"), ({ entries }) =>
@@ -144,7 +143,10 @@ describe("a counter that is loaded when first needed", () => {
         const { report } = await next.prepare(after)
         await next.close()
         const { entries } = await Effect.runPromise(store.load("agent/session"))
-        return { after: report.after, learned: entries.filter((e) => e.t === "calibration").at(-1) }
+        return {
+          after: report.after,
+          learned: (entries as ReadonlyArray<Saved>).filter((e) => e.t === "calibration").at(-1)
+        }
       })
     )
     expect(figures[0]).toEqual(figures[1])

@@ -140,15 +140,16 @@ describe("the guard", () => {
     async () => {
       const seen = await holds(({ after, before }, lowWater) => {
         const free = (id: string) => before.protection(id) === undefined
+        const images = before.images.filter((i) => free(i.block))
+        const groups = before.groups.filter((g) => free(g.id) && g.closed)
         const out = [
-          ...before.images.filter((i) => free(i.block)).map((i) => EditOf.replace(i.block, [])),
-          ...before.groups
-            .filter((g) => free(g.id) && g.closed)
-            .map((g) => EditOf.fold([g.id], null, g.members.at(-1)!))
+          ...images.map((i) => EditOf.replace(i.block, [])),
+          ...groups.map((g) => EditOf.fold([g.id], null, g.members.at(-1)!))
         ]
         const least = usageWith(before, out)
-        const withNote = { ...least, tokens: least.tokens + 64 }
-        return meets(before, withNote, lowWater) && !meets(before, after, lowWater)
+        const cards = images.filter((i) => !groups.some((g) => g.members.includes(i.message)))
+        const withWords = { ...least, tokens: least.tokens + 64 + 24 * cards.length }
+        return meets(before, withWords, lowWater) && !meets(before, after, lowWater)
           ? "it stopped above the mark, with more to take that nothing protects"
           : undefined
       })
@@ -167,7 +168,11 @@ describe("the guard", () => {
           e.kind === "replace" ? [e.block] : e.kind === "fold" ? e.items : []
         )
         if (ids.some((id) => level(id) === "hard")) return "it cut what is hard-protected"
-        const firstSoft = ids.findIndex((id) => level(id) === "soft")
+        const { limits, usage } = before
+        // Where there are too many images, only images help, and what stands for them costs tokens.
+        const forced = (id: string) =>
+          usage.images > limits.images && before.images.some((i) => i.block === id)
+        const firstSoft = ids.findIndex((id) => level(id) === "soft" && !forced(id))
         const lastFree = ids.findLastIndex((id) => {
           const image = before.images.some((i) => i.block === id)
           return level(id) === undefined && !image && before.items.some((i) => i.id === id)
@@ -179,6 +184,68 @@ describe("the guard", () => {
     },
     timeout
   )
+})
+
+/** The edits that a view meets its target without. */
+const spare = ({ after, before, edits }: Cut, lowWater: number): ReadonlyArray<Edit> => {
+  const target = meets(before, after, lowWater) ? lowWater : 1
+  return edits.filter((edit) =>
+    meets(
+      before,
+      usageWith(
+        before,
+        edits.filter((e) => e !== edit)
+      ),
+      target
+    )
+  )
+}
+const png = (width: number, height: number, seed: number, bytes?: number) =>
+  ({ type: "image", data: pngBase64(width, height, seed, bytes), mimeType: "image/png" }) as const
+const calls = (...names: ReadonlyArray<string>): Message => ({
+  role: "assistant",
+  content: names.map((name, i) => ({ type: "toolCall", id: `c${i}`, name, arguments: {} }))
+})
+const shown = (id: string, ...content: ReadonlyArray<object>): Message =>
+  ({ role: "toolResult", toolCallId: id, toolName: "look", content, isError: false }) as Message
+
+it("a tiny image that a card stood for first is back where the view fits with it", async () => {
+  const text = { type: "text", text: "what is of 42 orders 42 shows into a page field of a page" }
+  const history = [
+    { role: "system", content: "Prices are in pounds. ".repeat(14) },
+    { role: "assistant", content: "42 was into" },
+    { role: "user", content: "go on" },
+    calls("look", "look"),
+    shown("c0", png(16, 16, 0), text, png(1280, 720, 1)),
+    shown("c1", { type: "text", text: "Widgets. ".repeat(40) }, png(320, 240, 2))
+  ] as ReadonlyArray<Message>
+  let cuts = 0
+  for (let share = 5; share <= 60; share++) {
+    const found = await cut(history, share, 0.5, { images: 1 })
+    if (found === undefined) continue
+    cuts++
+    expect(spare(found, 0.5), `share ${share}`).toEqual([])
+  }
+  expect(cuts).toBeGreaterThan(20)
+})
+
+it("a note that only pays beside cards in its own fold is not made: the cards are not needed", async () => {
+  const history = [
+    { role: "system", content: "a field the" },
+    { role: "user", content: [png(16, 16, 0, 20_000), png(16, 16, 1)] },
+    calls("look"),
+    shown("c0", png(16, 16, 2)),
+    { role: "user", content: [{ type: "text", text: "go on" }, png(16, 16, 3)] },
+    { role: "assistant", content: "orders what 42 what the orders was what and a orders one" },
+    { role: "user", content: "Put the total of all items into the field. ".repeat(12) }
+  ] as ReadonlyArray<Message>
+  let folds = 0
+  for (let share = 5; share <= 100; share++) {
+    const found = await cut(history, share, 0.5, { images: 0 })
+    if (found?.edits.some((e) => e.kind === "fold") === true) folds++
+    if (found !== undefined) expect(spare(found, 0.5), `share ${share}`).toEqual([])
+  }
+  expect(folds).toBeGreaterThan(5)
 })
 
 it("a fold that only pays beside the cards inside it is made with them", async () => {

@@ -9,6 +9,7 @@ import type { Message } from "../src/Message.ts"
 import { defaultProfile } from "../src/Profile.ts"
 import { memoryStore } from "../src/Store.ts"
 import { strategy } from "../src/Strategy.ts"
+import { Transcript } from "../src/Transcript.ts"
 
 const user = (text: string): Message => ({ role: "user", content: text })
 const assistant = (text: string): Message => ({
@@ -62,22 +63,23 @@ describe("a host that goes back", () => {
 })
 
 describe("faults of the host", () => {
-  it("a counter that throws once leaves no half-read history behind", async () => {
+  it("a message that can't be counted once leaves no half-read history behind", () => {
     const counter = estimateCounter()
     let broken = true
-    const memory = createMemory({
-      counter: {
-        ...counter,
-        message: (m) => {
-          if (broken && JSON.stringify(m).includes("third")) throw new Error("once")
-          return counter.message(m)
-        }
+    const transcript = new Transcript({
+      ...counter,
+      message: (m) => {
+        if (broken && JSON.stringify(m).includes("third")) throw new Error("once")
+        return counter.message(m)
       }
     })
     const history = [user("task"), assistant("first"), user("second"), assistant("third")]
-    await expect(memory.prepare(history)).rejects.toThrow()
+    expect(() => transcript.update(history)).toThrow("once")
+    expect(transcript.groups).toEqual([])
     broken = false
-    expect((await memory.prepare(history)).messages).toBe(history)
+    transcript.update(history)
+    const entries = transcript.groups.flatMap((g) => g.entries)
+    expect(entries.map((e) => e.message)).toEqual(history)
   })
 
   it("a pin that is no id is a warning and does not reach the store", async () => {

@@ -344,7 +344,7 @@ describe("a memory", () => {
     expect(await failure(memory.prepare(session(1)))).toBeInstanceOf(StoreError)
     const history = [...session(1)]
     expect(await memory.transformContext(history)).toBe(history)
-    expect(memory.events.at(-1)!.type).toBe("failed")
+    expect(memory.events.some(({ type }) => type === "failed")).toBe(true)
     broken = false
     expect((await memory.prepare(history)).messages).toBe(history)
   })

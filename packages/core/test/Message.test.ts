@@ -54,6 +54,12 @@ const shapes: ReadonlyArray<readonly [string, unknown, Partial<ReturnType<typeof
   ["AI SDK image", { type: "image", image: "AAAA", mediaType: "image/png" }, inline],
   ["AI SDK image as data URL", { type: "image", image: "data:image/png;base64,AAAA" }, inline],
   ["AI SDK image by URL", { type: "image", image: URL }, { url: URL }],
+  [
+    "LangChain by URL",
+    { type: "image", url: URL, mimeType: "image/png" },
+    { url: URL, mimeType: "image/png" }
+  ],
+  ["LangChain by data URL", { type: "image", url: "data:image/png;base64,AAAA" }, inline],
   ["AI SDK file", { type: "file", data: "AAAA", mediaType: "image/png" }, inline],
   [
     "AI SDK file by URL",
@@ -77,7 +83,7 @@ describe("an image", () => {
     expect(next.type).toBe(frozen["type"])
     expect(imageOf(next)?.detail).toBe(imageOf(block)?.detail)
     expect(next).not.toHaveProperty("file_id")
-    const fresh = new Set(["mediaType", "image_url"])
+    const fresh = new Set(["mediaType", "mimeType", "image_url"])
     const keys = Object.keys(next).filter((key) => !fresh.has(key))
     for (const key of keys) expect(Object.keys(frozen)).toContain(key)
   })

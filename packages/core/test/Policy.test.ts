@@ -4,6 +4,7 @@ import * as Edit from "@varve/core/Edit"
 import { hardLimit } from "@varve/core/HardLimit"
 import * as Memory from "@varve/core/Memory"
 import type { Message } from "@varve/core/Message"
+import { pipeline } from "@varve/core/Pipeline"
 import * as Policy from "@varve/core/Policy"
 import type { Strategy } from "@varve/core/Strategy"
 import { make, strategy } from "@varve/core/Strategy"
@@ -69,9 +70,9 @@ describe("in order", () => {
     })
   )
 
-  effectIt.effect("none is one that proposes nothing", () =>
+  effectIt.effect("a pipeline of none is one that proposes nothing", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* once(Policy.inOrder("none"))).made, [])
+      assert.deepStrictEqual((yield* once(pipeline("none", false))).made, [])
     })
   )
 })

@@ -57,6 +57,18 @@ describe("the step log", () => {
     expect(log.begin({ id: "a", callId: "c", goal: "another" })).toBe(true)
   })
 
+  it("knows what it was told, from what says otherwise", () => {
+    const log = begun("a", "b")
+    log.finish({ id: "a", outcome: "success" })
+    expect(log.knows({ id: "a", goal: "goal of a" })).toBe(true)
+    expect(log.knows({ id: "a", goal: "another" })).toBe(false)
+    expect(log.knows({ id: "a", goal: "goal of a", tool: "click" })).toBe(false)
+    expect(log.knows({ id: "a", outcome: "success" })).toBe(true)
+    expect(log.knows({ id: "a", outcome: "failed" })).toBe(false)
+    expect(log.knows({ id: "b", outcome: "success" })).toBe(false)
+    expect(log.knows({ id: "c", outcome: "success" })).toBe(false)
+  })
+
   it("gives a new list with each change, and never changes one that it gave", () => {
     const log = begun("a")
     const first = log.steps

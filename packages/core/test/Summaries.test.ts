@@ -110,3 +110,23 @@ it.each([true, false])(
     await memory.close()
   }
 )
+
+it("as long as nothing else has to change, the text in the requests stays and says up to which step it is", async () => {
+  const memory = createMemory({ pipeline: [conversationSummary(), stepMemory(), hardLimit()] })
+  const history: Array<Message> = [task]
+  const sent = new Set<string>()
+  for (let i = 1; i <= 60; i++) {
+    const { messages } = await memory.prepare(history)
+    if (i > 1) sent.add(textOf(messages[1]!))
+    memory.steps.begin({ id: `s${i}`, goal: `read page ${i}`, callId: `c${i}`, tool: "read" })
+    history.push(...turn(i))
+    memory.steps.finish({ id: `s${i}`, callId: `c${i}`, outcome: "success" })
+  }
+  await memory.prepare(history)
+  // One text for 59 requests, so nothing is written to the provider's cache anew.
+  expect(sent.size).toBe(1)
+  expect([...sent][0]).toMatch(/^\[Step memory: what was done up to step 1, as it was recorded\. /)
+  expect(memory.compose()).toMatch(/^\[Step memory: what was done up to step 60, /)
+  expect(memory.compose()).toContain("- step 60: success")
+  await memory.close()
+})

@@ -116,6 +116,17 @@ describe("checkValidity", () => {
     expect(faults([S()], true)).toEqual([])
   })
 
+  it("asks for a turn between an answer and a call only where it is told to", () => {
+    const wants = (...messages: ReadonlyArray<Message>) =>
+      checkValidity(messages, { alternates: true }).map(({ at, rule }) => `${at} ${rule}`)
+    expect(faults([U(), A(), A("c1")])).toEqual([])
+    expect(wants(U(), A(), A("c1"))).toEqual(["2 turns"])
+    expect(wants(U(), A(), S(), A("c1"))).toEqual(["3 turns"])
+    expect(wants(U(), A(), A(), U())).toEqual([])
+    expect(wants(U(), A(), X, A("c1"))).toEqual([])
+    expect(wants(U(), A("c1"), T("c1"), A("c2"))).toEqual([])
+  })
+
   it("says which call, and never more than a little of what it was given", () => {
     const [fault] = checkValidity([U(), T("x".repeat(5000))])
     expect(fault?.what).toContain("xxx")

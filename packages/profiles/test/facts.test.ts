@@ -509,6 +509,11 @@ describe("text", () => {
     )
   })
 
+  it("only Gemini wants a turn between an answer and a call", () => {
+    const wants = modelNames().filter((name) => of(name).alternates === true)
+    expect(new Set(wants.map((name) => name.split("/")[0]))).toEqual(new Set(["google"]))
+  })
+
   it("on Amazon Bedrock every history has to start with the user", () => {
     expect(of("openai.gpt-5.6-sol").startsWithUser).toBe(true)
     expect(of("gpt-5.6-sol").startsWithUser).toBe(false)

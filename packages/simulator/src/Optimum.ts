@@ -1,18 +1,26 @@
 import type { Message } from "@varve/core"
 import { costOf } from "./Bill.ts"
 import type { Billed } from "./CacheModel.ts"
-import { piecesOf } from "./Pieces.ts"
+import { suffixOptimum } from "./internal/suffixOptimum.ts"
+import { piecesOf, type Laid } from "./Pieces.ts"
 import type { Keep } from "./Policy.ts"
 import { slide } from "./Policy.ts"
 import type { SimulateOptions } from "./simulate.ts"
 import type { Trace } from "./Trace.ts"
 
+/** One commit of a schedule. */
+export interface PlannedCommit {
+  /** The request, counted from 0, with which edits come into force. */
+  readonly request: number
+  /** Everything staged at or behind this position in the host's history; 0: everything. */
+  readonly from: number
+}
+
 /** The best that can be done over a run with the same edits. */
 export interface Optimum {
   /** USD. */
   readonly cost: number
-  /** The requests, counted from 0, with which everything that is then staged comes into force. */
-  readonly commits: ReadonlyArray<number>
+  readonly commits: ReadonlyArray<PlannedCommit>
   /** For each request, USD of the best schedule for a run that ends with it. */
   readonly costs: ReadonlyArray<number>
 }
@@ -29,6 +37,9 @@ interface Row {
   readonly sums: ReadonlyArray<number>
 }
 
+/** A schedule of suffixes has to be better by this share before it is billed to the token. */
+const WORTH = 0.002
+
 /** A schedule's state: which commit was the last, and what all has cost up to and with the request of it. */
 interface Plan {
   readonly row: Row
@@ -38,16 +49,17 @@ interface Plan {
 
 /**
  * The offline optimum: the best requests at which to bring the edits of `keep` into force, knowing the whole
- * run. Between commits the history is only appended to; a commit makes all edits that are due, so what is kept
- * is at every request at least what the sliding window keeps. Dynamic programming over the last commit: two
- * requests and their common prefix say what a commit costs, whatever came before.
+ * run. Between commits the history is only appended to, and what is kept is at every request at least what the
+ * sliding window keeps. The better of two:
  *
- * Every commit takes all edits. One that leaves some of them, because what lies before them is dear to write,
- * could be cheaper where edits are few and far between; where each step leaves one image it is not: an edit
- * more costs the text of one step, once, and saves an image in every request to come.
+ * - commits that each take all edits that are staged, by dynamic programming over the last commit: two requests
+ *   and their common prefix say what a commit costs, whatever came before. The cache is taken at its best: what
+ *   a commit leaves as it was is read (`lcp`: in steps of 128; the others with marks), or no more than the system
+ *   text is (the others without marks);
+ * - commits that take those behind a cut, where the edits are staged in the order of their positions, one a
+ *   piece. Found by the prices of the first tier, and then billed to the token.
  *
- * The cache is taken at its best: what a commit leaves as it was is read (`lcp`: in steps of 128; the others with
- * marks), or no more than the system text is (the others without marks).
+ * Time grows with the fourth power of the requests, memory with their square: 300 requests take seconds.
  */
 export const optimum = async (
   trace: Trace,
@@ -57,9 +69,8 @@ export const optimum = async (
   const { cache, profile, counter, marks = false } = options
   const { requests } = trace
   const known = new Map<string, number>()
-  const rowOf = (messages: ReadonlyArray<Message>): Row => {
+  const rowOf = ({ pieces }: Laid): Row => {
     let sum = 0
-    const { pieces } = piecesOf(messages, trace.overhead, counter)
     return {
       keys: pieces.map(({ key }) => {
         const id = known.get(key) ?? known.size
@@ -69,13 +80,16 @@ export const optimum = async (
       sums: pieces.map(({ tokens }) => (sum += tokens))
     }
   }
-  const raw = requests.map(({ history }) => rowOf(history))
+  const lay = (messages: ReadonlyArray<Message>): Laid =>
+    piecesOf(messages, trace.overhead, counter)
+  const rawPieces = requests.map(({ history }) => lay(history))
+  const raw = rawPieces.map(rowOf)
   const running = slide(keep).start({ profile, counter })
-  const edited: Array<Row> = []
-  for (const { history, at } of requests) {
-    edited.push(rowOf((await running.prepare(history, at)).messages))
-  }
+  const editedPieces: Array<Laid> = []
+  for (const { history, at } of requests)
+    editedPieces.push(lay((await running.prepare(history, at)).messages))
   await running.close()
+  const edited = editedPieces.map(rowOf)
 
   const { lifetime, minimum } = profile.cache
   const reach = cache === "lcp" || marks ? Infinity : trace.overhead
@@ -125,8 +139,26 @@ export const optimum = async (
       }
     }
   }
-  const commits: Array<number> = []
-  for (let s = last.at(-1) ?? -1; s >= 0; s = best[s]!.before) commits.unshift(s)
+  const whole: Array<PlannedCommit> = []
+  for (let s = last.at(-1) ?? -1; s >= 0; s = best[s]!.before)
+    whole.unshift({ request: s, from: 0 })
+  let commits: ReadonlyArray<PlannedCommit> = whole
+
+  const suffixes = suffixOptimum(trace, rawPieces, editedPieces, options)
+  let idle = 0
+  for (const [t, row] of raw.entries()) {
+    idle += price(t, total(row), t === 0 ? 0 : total(raw[t - 1]!))
+    if (suffixes === undefined) continue
+    const about = idle + suffixes.gains[t + 1]! / 1e6
+    // In steps of 128 it is about right; otherwise it is right, and only the schedule of the whole run is needed.
+    if (cache !== "lcp" && t < raw.length - 1) costs[t] = Math.min(costs[t]!, about)
+    else if (about < costs[t]! * (1 - WORTH)) {
+      const found = suffixes.best(t + 1)
+      if (found.cost >= costs[t]!) continue
+      costs[t] = found.cost
+      if (t === raw.length - 1) commits = found.commits
+    }
+  }
   return { cost: costs.at(-1) ?? 0, commits, costs }
 }
 

@@ -7,6 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
+import type { PlannedCommit } from "./Optimum.ts"
 import { keepImages } from "./Retention.ts"
 
 /** What a policy gives for one request. */
@@ -129,21 +130,31 @@ export const whenItPays = (
   return memoryPolicy(`${name} ${nameOf(keep)}`, { pipeline: [strategyOf(keep)], commit }, options)
 }
 
-/** Edits come into force at these requests, counted from 0: the schedule that `optimum` gives, say. */
+/**
+ * Edits come into force at these requests, counted from 0: all of them, or those behind a cut. The schedule
+ * that `optimum` gives, say.
+ */
 export const planned = (
   keep: Keep,
-  commits: ReadonlyArray<number>,
+  commits: ReadonlyArray<number | PlannedCommit>,
   options?: PolicyOptions
 ): Policy => {
-  const times = new Set(commits)
+  /** For each request the positions of its cuts; the one furthest up takes the others along. */
+  const cuts = new Map<number, number>()
+  for (const one of commits) {
+    const { request, from } = typeof one === "number" ? { request: one, from: 0 } : one
+    cuts.set(request, Math.min(from, cuts.get(request) ?? Infinity))
+  }
   return {
     ...memoryPolicy(`planned ${nameOf(keep)}`, {}, options),
     start: (given) => {
       let request = -1
-      const commit: CommitRule = (staged, view, profile) =>
-        times.has(request)
-          ? Commit.immediate(staged, view, profile)
-          : { cut: null, reason: "not planned for this request" }
+      const commit: CommitRule = (staged) => {
+        const cut = cuts.get(request)
+        return cut === undefined || !staged.some(({ position }) => position >= cut)
+          ? { cut: null, reason: "not planned for this request" }
+          : { cut, reason: "planned" }
+      }
       const running = memoryPolicy(
         "planned",
         { pipeline: [strategyOf(keep)], commit },

@@ -1,7 +1,7 @@
 export { compaction, memoryInSystemPrompt, type CompactionOptions } from "./Baselines.ts"
 export { costOf, tierOf } from "./Bill.ts"
 export { CacheModel, cacheKindOf, type Billed, type CacheKind, type Piece } from "./CacheModel.ts"
-export { optimum, type Optimum, type OptimumOptions } from "./Optimum.ts"
+export { optimum, type Optimum, type OptimumOptions, type PlannedCommit } from "./Optimum.ts"
 export { piecesOf } from "./Pieces.ts"
 export {
   interval,

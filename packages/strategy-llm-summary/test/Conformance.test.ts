@@ -13,6 +13,16 @@ const failing = () =>
   modelSummarizer({ retries: 0, complete: () => Promise.reject(new Error("overloaded")) })
 const runner = { describe, it }
 
-conformance(() => conversationSummary({ summarizer: summarizer(), soft: 0.4 })).register(runner)
-conformance(() => stepMemory({ summarizer: summarizer(), recentTokens: 60 })).register(runner)
-conformance(() => conversationSummary({ summarizer: failing(), soft: 0.4 })).register(runner)
+// A request that waits for each summary gives the same whenever it is made.
+const wait = { soft: 0.4, hard: 0.4 }
+conformance(() => conversationSummary({ summarizer: summarizer(), ...wait })).register(runner)
+conformance(() => conversationSummary({ summarizer: failing(), ...wait })).register(runner)
+
+// Beside the agent, a summary is there when the model has made it.
+const beside = { settled: false }
+conformance(() => conversationSummary({ summarizer: summarizer(), soft: 0.4 }), beside).register(
+  runner
+)
+conformance(() => stepMemory({ summarizer: summarizer(), recentTokens: 60 }), beside).register(
+  runner
+)

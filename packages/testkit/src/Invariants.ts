@@ -35,6 +35,8 @@ export interface Prepared {
   /** Says which of our texts are memos: they may add to the cost. */
   readonly isMemo?: (message: Message) => boolean
   readonly startsWithUser?: boolean
+  /** True where a message with calls may not stand right behind another assistant message. */
+  readonly alternates?: boolean | undefined
   /** True where no guard has cut in this session: what is softly protected must then be whole. */
   readonly unguarded?: boolean
 }
@@ -44,13 +46,18 @@ type Found = Array<Violation>
 const isSpoken = (message: Message): boolean =>
   ["user", "assistant", "toolResult"].includes(roleOf(message) ?? "")
 
+const turnFaults = (messages: ReadonlyArray<Message>): number =>
+  checkValidity(messages, { alternates: true }).filter((f) => f.rule === "turns").length
+
 const validity = (
-  { input, output, startsWithUser }: Prepared,
+  { alternates, input, output, startsWithUser }: Prepared,
   origins: ReadonlyArray<Origin>,
   found: Found
 ): void => {
+  const crowded = turnFaults(input) > 0
   for (const { at, rule, what } of checkValidity(output, {
-    startsWithUser: startsWithUser === true
+    startsWithUser: startsWithUser === true,
+    alternates: alternates === true && !crowded
   })) {
     found.push({ rule: rule === "empty" ? "I2" : "I1", at, what })
   }
@@ -213,7 +220,10 @@ export const checkOverflow = (p: Omit<Prepared, "output">): ReadonlyArray<Violat
     list.every(isFixed) || checkValidity(list, { startsWithUser }).some((f) => f.rule === "first")
   // Where nothing is left, or nothing that a request may begin with, a short note of ours has to stand.
   const empty = needsNote(p.input) || needsNote(hardPart(p.input, p.isPinned))
-  const least = empty ? { ...hard, tokens: hard.tokens + NOTE, messages: hard.messages + 1 } : hard
+  // The same where a turn of the user's has to stand between two of the assistant's.
+  const between = p.alternates === true ? turnFaults(hardPart(p.input, p.isPinned)) : 0
+  const notes = (empty ? 1 : 0) + between
+  const least = { ...hard, tokens: hard.tokens + notes * NOTE, messages: hard.messages + notes }
   if (overLimits(least, p.limits ?? {}).length > 0) return []
   return [
     {

@@ -170,8 +170,9 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
     record(input, twin === undefined ? [memory] : [memory, twin])
     const answer = await ask(memory, input)
     seen.requests++
-    const { startsWithUser } = profile
-    const common = { input, counter, estimate, overhead, isPinned, isMemo, limits, startsWithUser }
+    const { alternates, startsWithUser } = profile
+    const rules = { limits, startsWithUser, alternates }
+    const common = { input, counter, estimate, overhead, isPinned, isMemo, ...rules }
     if (answer instanceof ContextOverflow) {
       seen.overflows++
       if (given.pipeline?.length !== 0) found.push(...checkOverflow(common))

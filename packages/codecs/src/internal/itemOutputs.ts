@@ -1,13 +1,10 @@
 import type { Block, Message } from "@varve/core/Message"
 import { blocksOf, imageOf } from "@varve/core/Message"
 import { changes } from "./changes.ts"
+import { GREY } from "./grey.ts"
 import { inputPart } from "./itemParts.ts"
 import type { Loose } from "./values.ts"
 import { isRecord, joined, jsonText, textBlock } from "./values.ts"
-
-/** A grey image of 32 by 32 px. A computer's output must hold an image: this one costs the least. */
-const GREY =
-  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAAAAABWESUoAAAAFklEQVR42mNoIAAYRhWMKhhVMFIVAABCAAAfN5c2AAAAAABJRU5ErkJggg=="
 
 const STREAMS = ["stdout", "stderr"] as const
 

@@ -44,7 +44,8 @@ const made = (data: string, mediaType: unknown): Block =>
 const linked = (url: string): Block =>
   Object.freeze({ type: "image_url", image_url: Object.freeze({ url }) }) as unknown as Block
 
-const blockOfData = (data: unknown, mediaType: unknown): Block | undefined => {
+/** An image as a block: a URL, base64 or bytes, of a type or of the one that its first bytes tell. */
+export const blockOfData = (data: unknown, mediaType: unknown): Block | undefined => {
   if (data instanceof URL) return linked(data.href)
   if (typeof data === "string")
     return /^(data:|https?:)/.test(data) ? linked(data) : made(data, mediaType)

@@ -114,8 +114,8 @@ export const agentsOf = <Name extends string>(
       ])
     }
     for (const [key, value] of Object.entries(session)) {
-      if (!["session", "overhead", "onEvent"].includes(key)) {
-        const allowed = "one of session, overhead, onEvent; the rest is the agent's"
+      if (!["session", "overhead", "onEvent", "redact"].includes(key)) {
+        const allowed = "one of session, overhead, onEvent, redact; the rest is the agent's"
         throw new ConfigError([{ path: key, given: show(value), allowed }])
       }
     }

@@ -10,6 +10,7 @@ export type Plugin = Readonly<Record<string, unknown>>
 
 /** Which export of a package is meant where none is named. A package of others has one, or a `default`. */
 export const exportNames: Readonly<Record<string, string>> = {
+  "@varve/preset-coding": "codingAgent",
   "@varve/preset-gui": "guiAgent",
   "@varve/profiles": "profile",
   "@varve/strategy-extractive-summary": "extractiveSummarizer",

@@ -1,6 +1,6 @@
 import type { Edit, Fold, ItemId, Memo, Replace } from "../Edit.ts"
-import { blockAt, splitBlockId } from "../Message.ts"
-import type { Message, MessageId } from "../Message.ts"
+import { blockAt, blocksOf, splitBlockId } from "../Message.ts"
+import type { Block, Message, MessageId } from "../Message.ts"
 import { messageBytes } from "./bytes.ts"
 import type { Item, Replaced } from "./items.ts"
 import { FoldItem, GroupItem, replacementAt, textMessage } from "./items.ts"
@@ -38,6 +38,13 @@ export const LEFT_OUT = "[left out]"
 const isConversation = ({ role }: Message): boolean =>
   role === "user" || role === "assistant" || role === "toolResult"
 
+const isSpoken = (item: Item | null | undefined): boolean =>
+  item?.messages.some(isConversation) === true
+
+const hasCalls = (message: Message): boolean =>
+  message.role === "assistant" &&
+  (blocksOf(message) as ReadonlyArray<Block | null>).some((b) => b?.type === "toolCall")
+
 const zero: Totals = { tokens: 0, bytes: 0, images: 0, imageBytes: 0, imageTokens: 0, messages: 0 }
 
 const add = (a: Totals, b: Totals): Totals => ({
@@ -70,6 +77,11 @@ const search = (items: ReadonlyArray<Item>, first: number): number => {
   return low
 }
 
+const put = <A>(map: Map<string, A>, key: string, value: A | undefined): void => {
+  if (value === undefined) map.delete(key)
+  else map.set(key, value)
+}
+
 /**
  * Builds the next view: mutable, one copy however many edits, undone edit by edit, frozen once.
  * Applies what can be applied and says why where it can't; whether an edit is a good one is not its business.
@@ -79,6 +91,8 @@ export class Draft {
   #slots: Array<Item | null>
   #owned = false
   readonly #memos: Map<string, MemoItem>
+  /** Memos that stand in no request. */
+  readonly #aside: Map<string, MemoItem>
   readonly #folds: Map<ItemId, { readonly item: FoldItem; readonly slot: number }>
   #totals: Totals
   #changed = false
@@ -87,6 +101,7 @@ export class Draft {
     this.base = base
     this.#slots = base.items as Array<Item | null>
     this.#memos = new Map(base.memoItems)
+    this.#aside = new Map(base.aside)
     this.#folds = new Map()
     this.#totals = base.totals
     for (const [id, item] of base.folds) {
@@ -167,12 +182,28 @@ export class Draft {
     )
   }
 
+  /** True where a message with calls now stands right behind an assistant's, through what this fold took away. */
+  crowds({ items }: Fold): boolean {
+    const { groupById } = this.base.context.transcript
+    return items.some((id) => {
+      const slot = this.#folds.get(id)?.slot
+      const from = slot ?? search(this.base.items, groupById.get(id)?.first ?? Infinity)
+      let after = from
+      while (after < this.#slots.length && !isSpoken(this.#slots[after])) after++
+      let before = from - 1
+      while (before >= 0 && !isSpoken(this.#slots[before])) before--
+      const next = this.#slots[after]?.messages.find(isConversation)
+      const last = this.#slots[before]?.messages.findLast(isConversation)
+      return next !== undefined && last?.role === "assistant" && hasCalls(next)
+    })
+  }
+
   get memoCount(): number {
     return this.#memos.size
   }
 
   memo(key: string): MemoItem | undefined {
-    return this.#memos.get(key)
+    return this.#memos.get(key) ?? this.#aside.get(key)
   }
 
   /** Applies an edit, or says in a sentence why it can't be. */
@@ -264,38 +295,44 @@ export class Draft {
   #memo(edit: Memo): Applied | string {
     const { transcript, counter } = this.base.context
     if (edit.basis !== null && !transcript.byId.has(edit.basis)) return "its basis is gone"
-    const before = this.#memos.get(edit.key)
+    const { key } = edit
+    const [shown, aside] = [this.#memos.get(key), this.#aside.get(key)]
     const totals = this.#totals
     const changed = this.#changed
     let delta = zero
-    if (before !== undefined) {
-      delta = less(delta, { ...zero, tokens: before.tokens, bytes: before.bytes, messages: 1 })
+    if (shown !== undefined) {
+      delta = less(delta, { ...zero, tokens: shown.tokens, bytes: shown.bytes, messages: 1 })
     }
-    if (edit.text === null) this.#memos.delete(edit.key)
-    else {
+    if (edit.text === null || edit.aside === true) this.#memos.delete(key)
+    if (edit.text === null || edit.aside !== true) this.#aside.delete(key)
+    if (edit.text !== null) {
       const task = transcript.totals.task
       const like = task < 0 ? undefined : transcript.groups[task]!.entries[0]?.message
       const message = textMessage(edit.text, like)
       const item: MemoItem = {
-        key: edit.key,
+        key,
         text: edit.text,
         tokens: counter.message(message),
         bytes: messageBytes(message),
         basis: edit.basis,
         edit,
         message,
+        ...(edit.aside === true ? { aside: true } : {}),
         ...(edit.data === undefined ? {} : { data: edit.data })
       }
-      this.#memos.set(edit.key, item)
-      delta = add(delta, { ...zero, tokens: item.tokens, bytes: item.bytes, messages: 1 })
+      if (edit.aside === true) this.#aside.set(key, item)
+      else {
+        this.#memos.set(key, item)
+        delta = add(delta, { ...zero, tokens: item.tokens, bytes: item.bytes, messages: 1 })
+      }
     }
     this.#totals = add(totals, delta)
     this.#changed = true
     return {
       delta,
       undo: () => {
-        if (before === undefined) this.#memos.delete(edit.key)
-        else this.#memos.set(edit.key, before)
+        put(this.#memos, key, shown)
+        put(this.#aside, key, aside)
         this.#totals = totals
         this.#changed = changed
       }
@@ -311,7 +348,14 @@ export class Draft {
     const folds = new Map<ItemId, FoldItem>()
     for (const [id, { item, slot }] of this.#folds)
       if (this.#slots[slot] === item) folds.set(id, item)
-    const next = new ViewState(this.base.context, items, this.#memos, folds, this.#totals)
+    const next = new ViewState(
+      this.base.context,
+      items,
+      this.#memos,
+      folds,
+      this.#totals,
+      this.#aside
+    )
     next.held = this.base.held
     return next
   }

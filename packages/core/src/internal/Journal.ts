@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
 import type { Restored, Saved } from "../Ledger.ts"
 import { restore, SAVED_VERSION } from "../Ledger.ts"
@@ -13,6 +14,29 @@ const HEAD: Saved = { t: "varve", version: SAVED_VERSION }
 
 /** A journal is written anew once it has this many lines and four times those that its state needs. */
 const COMPACT_FROM = 1000
+
+/** Longest that a store may take, ms: a request must not hang on it. */
+const STORE_TIMEOUT = 30_000
+
+/** Waits for a store no longer than that. One that answers at once costs no timer. */
+const within = <A, E>(answer: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkDetach(answer, { startImmediately: true })
+    const exit =
+      fiber.pollUnsafe() ??
+      (yield* Fiber.await(fiber).pipe(
+        Effect.timeoutOrElse({
+          duration: STORE_TIMEOUT,
+          orElse: () =>
+            Effect.andThen(
+              Effect.forkDetach(Fiber.interrupt(fiber)),
+              Effect.die(new Error(`no answer within ${STORE_TIMEOUT} ms`))
+            )
+        }),
+        Effect.onInterrupt(() => Fiber.interrupt(fiber))
+      ))
+    return yield* exit
+  })
 
 /** A session's lines on their way into the store: in order, none twice, none lost where a write fails. */
 export class Journal {
@@ -35,13 +59,14 @@ export class Journal {
     reason: StoreReason,
     ask: (store: Store) => Effect.Effect<A, StoreError>
   ): Effect.Effect<A, StoreError> {
-    return Effect.suspend((): Effect.Effect<A, StoreError> => {
+    const answer = Effect.suspend((): Effect.Effect<A, StoreError> => {
       const given: unknown = ask(this.#store)
       // A store of the host's own may give promises.
       return Effect.isEffect(given)
         ? (given as Effect.Effect<A, StoreError>)
         : Effect.promise(() => Promise.resolve(given as A))
-    }).pipe(
+    })
+    return within(answer).pipe(
       Effect.catchDefect((defect) => {
         const message = `Could not ${reason} ${this.#key}: ${errorText(defect)}`
         return Effect.fail(new StoreError(reason, this.#key, message, defect))
@@ -54,6 +79,15 @@ export class Journal {
     return Effect.tap(loaded, ({ entries }) =>
       Effect.sync(() => void (this.#stored = entries.length))
     )
+  }
+
+  /** Begins a session with these lines; where one of this name is stored, that stays as it is. */
+  begin(lines: ReadonlyArray<Saved>): Effect.Effect<void, StoreError> {
+    return Effect.flatMap(this.load, ({ entries }) => {
+      if (entries.length === 0) return this.replace(lines)
+      const message = `The store has a session ${this.#key}: fork under another name, or open that one.`
+      return Effect.fail(new StoreError("exists", this.#key, message))
+    })
   }
 
   /** Puts these lines in the place of all that is stored. */

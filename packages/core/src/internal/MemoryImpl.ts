@@ -1,6 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
 import type { Counter } from "../Counter.ts"
 import { journalOf, Ledger } from "../Ledger.ts"
@@ -8,22 +8,24 @@ import type { Saved } from "../Ledger.ts"
 import type { Memory, PrepareOptions, Prepared } from "../Memory.ts"
 import { StepLog } from "../StepLog.ts"
 import { Transcript } from "../Transcript.ts"
-import type { StoreError } from "../VarveError.ts"
-import { ContextOverflow, MemoryClosed } from "../VarveError.ts"
+import type { ContextOverflow, StoreError } from "../VarveError.ts"
+import { MemoryClosed } from "../VarveError.ts"
 import type { VarveEvent } from "../VarveEvent.ts"
 import type { Started } from "./box.ts"
 import { CacheWatch } from "./CacheWatch.ts"
 import { CounterLoad } from "./CounterLoad.ts"
 import { explainEdits } from "./explain.ts"
 import { Journal, restoring } from "./Journal.ts"
-import { finished } from "./Background.ts"
+import { allOf, finished } from "./Background.ts"
 import { cacheMarks } from "./marks.ts"
 import type { readOptions } from "./memoryOptions.ts"
+import { isList } from "./memoryOptions.ts"
 import { hostOverhead, Meter } from "./Meter.ts"
 import { outputOf } from "./output.ts"
 import { recallFrom } from "./recall.ts"
 import type { Attempt } from "./recovery.ts"
-import { ATTEMPTS, classified, isSmaller, learned, merge, squeeze } from "./recovery.ts"
+import { ATTEMPTS, classified, failure, learned, merge, squeeze } from "./recovery.ts"
+import { safeCounter } from "./safeCounter.ts"
 import { stepCalls } from "./stepCalls.ts"
 import { Session } from "./Session.ts"
 import type { ViewContext } from "./ViewState.ts"
@@ -62,11 +64,11 @@ export class MemoryImpl implements Memory {
   ) {
     this.#given = given
     this.#strategies = strategies
-    this.#counter = counter
+    this.#counter = safeCounter(counter, (message) => this.#warn(message))
     this.#background = background
     this.#seed = seed
     this.#journal = new Journal(given.store, given.key)
-    this.#meter = new Meter(counter, given)
+    this.#meter = new Meter(this.#counter, given)
     this.#load = new CounterLoad(counter)
     this.#session = this.#fresh()
   }
@@ -74,7 +76,7 @@ export class MemoryImpl implements Memory {
   #fresh(): Session {
     return new Session(
       new Transcript(this.#counter, this.#given.profile.startsWithUser),
-      new StepLog(),
+      new StepLog(this.#given.redact),
       new Ledger()
     )
   }
@@ -93,7 +95,7 @@ export class MemoryImpl implements Memory {
     )
 
   readonly prepareAnyway: Memory["prepareAnyway"] = (messages, options = {}) =>
-    this.#one.withPermit(this.#prepare(messages, options))
+    Effect.andThen(isList(messages), this.#one.withPermit(this.#prepare(messages, options)))
 
   #prepare<M>(
     messages: ReadonlyArray<M>,
@@ -133,6 +135,8 @@ export class MemoryImpl implements Memory {
       if (!dryRun) {
         self.#settled = { inputs, walked }
         session.remember(walked.view, now, self.#meter.besides)
+        for (const { futile, name } of walked.report.strategies)
+          if (futile === true) self.#tell({ type: "futile", strategy: name })
         yield* self.#store
       }
       return self.#result(messages, walked)
@@ -222,7 +226,8 @@ export class MemoryImpl implements Memory {
       self.#session = session
       self.#meter.restore(restored)
       self.#loaded = true
-      if (self.#seed !== undefined) yield* self.#journal.replace(self.#seed)
+      for (const warning of self.#given.warnings) self.#warn(warning)
+      if (self.#seed !== undefined) yield* self.#journal.begin(self.#seed)
       if (entries.length > 0 || cut !== undefined) {
         const edits = restored.ledger.records.length
         self.#tell({ type: "restored", edits, steps: session.steps.steps.length, cut: cut ?? null })
@@ -285,7 +290,9 @@ export class MemoryImpl implements Memory {
 
   readonly recover: Memory["recover"] = (error, messages, options = {}) =>
     this.#one.withPermit(
-      Effect.andThen(this.#counted(options), () => this.#recover(error, messages, options))
+      Effect.andThen(Effect.andThen(isList(messages), this.#counted(options)), () =>
+        this.#recover(error, messages, options)
+      )
     )
 
   #recover<M>(
@@ -299,8 +306,10 @@ export class MemoryImpl implements Memory {
       return Effect.succeed(undefined)
     }
     const at = transcript.newest?.id
-    const attempt = this.#attempt.at === at ? this.#attempt.count : 0
+    const { count: attempt, futile } = this.#attempt.at === at ? this.#attempt : { count: 0 }
     if (attempt >= ATTEMPTS) return Effect.succeed(undefined)
+    // What could not be made smaller can't be now.
+    if (futile?.kind === overflow.kind) return Effect.fail(futile.error)
     this.#attempt = { at, count: attempt + 1 }
     const meter = this.#meter
     if (overflow.kind === "tokens" && overflow.actual !== undefined) {
@@ -318,11 +327,10 @@ export class MemoryImpl implements Memory {
       Effect.flatMap((prepared) => {
         // Without a guard nothing was made smaller: then the overflow is the caller's too.
         const left = prepared.overflow ?? overflowOf(this.#session.sent!)
-        if (left !== undefined) return Effect.fail(left)
-        if (isSmaller(prepared.report.after, before)) return Effect.succeed(prepared)
-        // The same request would fail again.
-        const { actual = 0, kind, limit = 0 } = overflow
-        return Effect.fail(new ContextOverflow(kind, limit, actual, []))
+        const failed = failure(overflow, left, prepared.report.after, before)
+        if (failed === undefined) return Effect.succeed(prepared)
+        this.#attempt = { ...this.#attempt, futile: { kind: overflow.kind, error: failed } }
+        return Effect.fail(failed)
       })
     )
   }
@@ -375,22 +383,15 @@ export class MemoryImpl implements Memory {
   get flush(): Memory["flush"] {
     const self = this
     return Effect.gen(function* () {
-      for (const fiber of self.#background) {
-        yield* Fiber.await(fiber)
-        self.#background.delete(fiber)
-      }
+      // No longer than for a strategy: one that hangs must not hold up what is to be saved.
+      yield* Effect.timeoutOption(allOf(self.#background), self.#given.strategyTimeout)
       if (!self.#loaded) yield* self.#one.withPermit(self.#restore)
       yield* self.#write
     })
   }
 
-  /** Waits for what still works beside the agent, no longer than for a strategy. */
   get close(): Effect.Effect<void, StoreError> {
-    return Effect.suspend(() =>
-      this.#closed
-        ? Effect.void
-        : Effect.asVoid(Effect.timeoutOption(this.flush, this.#given.strategyTimeout))
-    ).pipe(
+    return Effect.suspend(() => (this.#closed ? Effect.void : this.flush)).pipe(
       Effect.tapError((error) => Effect.sync(() => this.#warn(`not saved: ${error.message}`))),
       Effect.ensuring(Effect.sync(() => void (this.#closed = true)))
     )

@@ -165,7 +165,7 @@ export class Meter {
     this.#known = known
     const { ledger, journal } = session
     const newest = answer?.id ?? items.at(-1)?.members.at(-1)
-    ledger.anchored = edits === ledger.inForce.length ? newest : undefined
+    ledger.anchored = edits === ledger.sent ? newest : undefined
     journal.push(calibrationLine(known, ledger))
   }
 }

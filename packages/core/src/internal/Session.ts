@@ -86,7 +86,7 @@ export class Session {
       fixed: view.fixed,
       at: now,
       memos: view.memoItems.size,
-      edits: this.ledger.inForce.length,
+      edits: this.ledger.sent,
       system: beside?.system,
       tools: beside?.tools
     }

@@ -55,6 +55,8 @@ export interface Totals {
   readonly messages: number
 }
 
+const NO_MEMOS: ReadonlyMap<string, MemoItem> = new Map()
+
 const unedited = new WeakMap<Group, GroupItem>()
 
 /** The item of a group without edits; one object as long as the group is one. */
@@ -71,6 +73,8 @@ export class ViewState implements View {
   readonly memoItems: ReadonlyMap<string, MemoItem>
   readonly folds: ReadonlyMap<ItemId, FoldItem>
   readonly totals: Totals
+  /** The memos that stand in no request: not among `memoItems`, and in no sum. */
+  readonly aside: ReadonlyMap<string, MemoItem>
   /** The items of the view that this one extends, and how many of them stand here too. */
   #extended: { readonly items: ReadonlyArray<Item>; readonly stay: number } | undefined
   /** True while edits wait because the host went back to where they would touch the newest. */
@@ -86,13 +90,15 @@ export class ViewState implements View {
     items: ReadonlyArray<Item>,
     memoItems: ReadonlyMap<string, MemoItem>,
     folds: ReadonlyMap<ItemId, FoldItem>,
-    totals: Totals
+    totals: Totals,
+    aside: ReadonlyMap<string, MemoItem> = NO_MEMOS
   ) {
     this.context = context
     this.#items = items
     this.memoItems = memoItems
     this.folds = folds
     this.totals = totals
+    this.aside = aside
   }
 
   /** The history without edits. */
@@ -129,7 +135,8 @@ export class ViewState implements View {
 
   /** The same view for another request: other limits, overhead, pins. */
   with(context: ViewContext): ViewState {
-    const next = new ViewState(context, this.items, this.memoItems, this.folds, this.totals)
+    const { aside, folds, items, memoItems } = this
+    const next = new ViewState(context, items, memoItems, folds, this.totals, aside)
     next.held = this.held
     next.#messages = this.#messages
     next.#images = this.#images
@@ -171,7 +178,7 @@ export class ViewState implements View {
     const gone = this.items.slice(stay)
     const items = instead(this.items, gone.length, fresh)
     const totals = { tokens, bytes, images, imageBytes, imageTokens, messages }
-    const next = new ViewState(context, items, this.memoItems, this.folds, totals)
+    const next = new ViewState(context, items, this.memoItems, this.folds, totals, this.aside)
     next.#extended = { items: this.items, stay }
     const tailed = <A>(list: ReadonlyArray<A>, of: (item: Item) => ReadonlyArray<A>) =>
       instead(
@@ -224,7 +231,7 @@ export class ViewState implements View {
   }
 
   get memos(): ReadonlyArray<MemoRef> {
-    return [...this.memoItems.values()]
+    return [...this.memoItems.values(), ...this.aside.values()]
   }
 
   get groups(): ReadonlyArray<ItemRef> {
@@ -316,7 +323,8 @@ export class ShownView extends ViewState {
   readonly #copies = new Map<string, ReadonlyArray<unknown>>()
 
   constructor(source: ViewState) {
-    super(source.context, source.items, source.memoItems, source.folds, source.totals)
+    const { aside, context, folds, items, memoItems, totals } = source
+    super(context, items, memoItems, folds, totals, aside)
     this.#source = source
   }
 

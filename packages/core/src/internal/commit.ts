@@ -1,4 +1,5 @@
 import type { CommitDecision, CommitRule, Staged } from "../Commit.ts"
+import { isAside } from "../Ledger.ts"
 import type { EditRecord } from "../Ledger.ts"
 import { splitBlockId } from "../Message.ts"
 import { errorText } from "./box.ts"
@@ -51,7 +52,7 @@ const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate>
   )
   return ledger.staged.flatMap((r) => {
     const position = at.get(r.seq)
-    if (position === undefined) return []
+    if (position === undefined || isAside(r)) return []
     return [
       {
         seq: r.seq,
@@ -60,6 +61,7 @@ const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate>
         position,
         saved: r.before - r.after,
         age: ageOf(r, transcript),
+        span: spanOf(r, transcript),
         firstMemo: r.edit.kind === "memo" && r.edit.text !== null && !inForce.has(r.edit.key)
       }
     ]
@@ -72,9 +74,22 @@ const ageOf = ({ at }: EditRecord, transcript: Session["transcript"]): number =>
   return transcript.totals.requests - transcript.groups[entry.group]!.upTo.requests
 }
 
+/** Requests from the oldest to the newest group that a fold takes; earlier folds in it had their own. */
+const spanOf = ({ edit }: EditRecord, { groupById }: Session["transcript"]): number => {
+  if (edit.kind !== "fold" || edit.items.length < 2) return 0
+  let [oldest, newest] = [Infinity, 0]
+  for (const id of edit.items) {
+    const requests = groupById.get(id)?.upTo.requests
+    if (requests === undefined) continue
+    oldest = Math.min(oldest, requests)
+    newest = Math.max(newest, requests)
+  }
+  return Math.max(0, newest - oldest)
+}
+
 const apply = (
   view: ViewState,
-  chosen: ReadonlyArray<Candidate>
+  chosen: ReadonlyArray<Pick<Candidate, "seq" | "edit">>
 ): readonly [ViewState, ReadonlySet<number>] => {
   const draft = new Draft(view)
   const done = new Set<number>()
@@ -143,11 +158,19 @@ const checked = (decision: CommitDecision): CommitDecision => {
 
 /** Brings staged edits into force as the rule says, or as a limit demands. */
 export const commitStaged = (session: Session, view: ViewState, rule: CommitRule): Committed => {
+  const aside = session.ledger.staged.filter(isAside)
+  if (aside.length === 0) return commitShown(session, view, rule)
+  const [before, seqs] = apply(view, aside)
+  const committed = commitShown(session, before, rule)
+  return { ...committed, seqs: new Set([...seqs, ...committed.seqs]) }
+}
+
+const commitShown = (session: Session, view: ViewState, rule: CommitRule): Committed => {
   const nothing: Committed = {
     view,
     seqs: new Set(),
     from: Infinity,
-    waiting: session.ledger.staged.length,
+    waiting: session.ledger.staged.filter((r) => !isAside(r)).length,
     forced: false,
     reason: "nothing is staged"
   }

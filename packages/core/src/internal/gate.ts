@@ -115,7 +115,8 @@ const memoFault = (draft: Draft, edit: Memo): string | undefined => {
   if (!(Number.isFinite(edit.cap) && edit.cap > 0))
     return "a memo needs a cap of more than 0 tokens"
   const before = draft.memo(edit.key)
-  return (before?.text ?? null) === edit.text ? "unchanged" : undefined
+  const samePlace = before === undefined || (before.aside === true) === (edit.aside === true)
+  return samePlace && (before?.text ?? null) === edit.text ? "unchanged" : undefined
 }
 
 const isEmptied = (message: Message): boolean => {
@@ -150,14 +151,19 @@ const effectFault = (
   if (delta.tokens === 0 && delta.images === 0 && delta.imageBytes === 0)
     return "it would save nothing"
   if (edit.kind === "fold") {
-    return before + delta.tokens > FOLD_SHARE * before ? "it saves less than a fifth" : undefined
+    if (before + delta.tokens > FOLD_SHARE * before) return "it saves less than a fifth"
+    const crowds = draft.base.profile.alternates === true && draft.crowds(edit)
+    return crowds ? "a call would stand right behind another message of the assistant" : undefined
   }
   const item = draft.itemOf(splitBlockId(edit.block)[0])
   return item?.messages.some(isEmptied) === true ? "its message would be empty" : undefined
 }
 
 const costBefore = (draft: Draft, edit: Edit): number => {
-  if (edit.kind === "memo") return draft.memo(edit.key)?.tokens ?? 0
+  if (edit.kind === "memo") {
+    const memo = draft.memo(edit.key)
+    return memo === undefined || memo.aside === true ? 0 : memo.tokens
+  }
   if (edit.kind === "fold")
     return edit.items.reduce((sum, id) => sum + (draft.item(id)?.tokens ?? 0), 0)
   const { transcript, counter } = draft.base.context
@@ -197,7 +203,15 @@ const copy = (edit: Edit): Edit => {
     }
     case "memo": {
       const { kind, key, text, basis, cap } = edit
-      return { kind, key, text, basis, cap, ...data }
+      return {
+        kind,
+        key,
+        text,
+        basis,
+        cap,
+        ...(edit.aside === true ? { aside: true } : {}),
+        ...data
+      }
     }
   }
 }

@@ -1,5 +1,8 @@
 import type { View } from "../View.ts"
-import type { Limits } from "../Budget.ts"
+import type { Budget, Limits } from "../Budget.ts"
+import { resolveLimits, SAFETY_MARGIN } from "../Budget.ts"
+import type { Profile } from "../Profile.ts"
+import type { ConfigIssue } from "../VarveError.ts"
 
 /** One limit that a view is over. */
 export interface Over {
@@ -66,4 +69,29 @@ export const edgeOf = (limits: Limits, images: number): number => {
   return many !== undefined && images > many.over
     ? Math.min(limits.maxEdge, many.maxEdge)
     : limits.maxEdge
+}
+
+const leavesRoom = (reserve: number, { contextWindow: window }: Profile): boolean =>
+  window === 0 || reserve < window - Math.ceil(window * SAFETY_MARGIN)
+
+/** What is wrong with a budget's output reserve that leaves a window no room: no request could ever fit. */
+export const roomIssues = (
+  { reserveOutput: reserve }: Budget,
+  profile: Profile
+): ReadonlyArray<ConfigIssue> => {
+  if (reserve === undefined || leavesRoom(reserve, profile)) return []
+  const { contextWindow: window, model } = profile
+  const allowed = `less than the window of ${model}, which is ${window}, less a margin of a fiftieth`
+  return [{ path: "budget.reserveOutput", given: String(reserve), allowed }]
+}
+
+/** Says that a profile's own output reserve leaves no room, and what holds instead. */
+export const roomWarnings = (budget: Budget, profile: Profile): ReadonlyArray<string> => {
+  const { contextWindow: window, model, reserveOutput: reserve } = profile
+  if (budget.reserveOutput !== undefined || leavesRoom(reserve, profile)) return []
+  const { tokens } = resolveLimits({}, profile)
+  return [
+    `the profile of ${model} keeps ${reserve} tokens for the answer, of a window of ${window}: a quarter of ` +
+      `the window is kept instead, and ${tokens} are left for the request; budget.reserveOutput says otherwise`
+  ]
 }

@@ -1,3 +1,4 @@
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Budget } from "../Budget.ts"
 import type { CommitRule } from "../Commit.ts"
@@ -6,15 +7,18 @@ import type { Counter, CounterMaker, Overhead } from "../Counter.ts"
 import { estimateCounter } from "../Counter.ts"
 import { hardLimit } from "../HardLimit.ts"
 import { decodeOptions } from "../Options.ts"
+import { roomIssues, roomWarnings } from "./limits.ts"
 import type { PipelineInput } from "../Pipeline.ts"
 import { flatten } from "../Pipeline.ts"
 import type { ProfileData } from "../Profile.ts"
 import { defaultProfile, Profile } from "../Profile.ts"
+import type { Redact } from "../Redact.ts"
 import type { Store } from "../Store.ts"
 import { noStore } from "../Store.ts"
 import type { ConfigIssue } from "../VarveError.ts"
 import { ConfigError, show } from "../VarveError.ts"
 import type { VarveEvent } from "../VarveEvent.ts"
+import { safeRedact } from "./redact.ts"
 
 /** What a memory is made of. Only `pipeline` matters to begin with. */
 export interface MemoryOptions {
@@ -36,6 +40,11 @@ export interface MemoryOptions {
   /** System text and tools, for hosts whose hook doesn't pass them. */
   readonly overhead?: () => Overhead
   readonly onEvent?: (event: VarveEvent) => void
+  /**
+   * Takes out of a text what nobody may see: steps and the texts of edits, before they are saved and sent, and
+   * what summarizers get. The host's own messages are sent as they are. Where it fails, the text is left out.
+   */
+  readonly redact?: Redact
   /** How many groups at the end are softly protected; default 2. */
   readonly protectLast?: number
   /** Longest that a request waits for one strategy, ms; default 90 000: more than a summary's own time-out. */
@@ -53,6 +62,7 @@ const known = new Set([
   "session",
   "overhead",
   "onEvent",
+  "redact",
   "protectLast",
   "strategyTimeout"
 ])
@@ -79,7 +89,7 @@ export const readOptions = (options: MemoryOptions) => {
       return undefined
     }
   }
-  if (typeof options !== "object" || options === null) {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new ConfigError([
       { path: "options", given: show(options), allowed: "an object with a pipeline" }
     ])
@@ -99,14 +109,18 @@ export const readOptions = (options: MemoryOptions) => {
     store,
     overhead,
     onEvent,
+    redact,
     protectLast = 2,
     strategyTimeout = 90_000
   } = options
   check(isFunction(commit), "commit", commit, "a commit rule, as in Commit.whenItPays()")
   check(isFunction(overhead), "overhead", overhead, "a function")
   check(isFunction(onEvent), "onEvent", onEvent, "a function")
+  check(isFunction(redact), "redact", redact, "a function of a text")
   check(
-    counter === undefined || has(counter, "start") || has(counter, "message", isCallable),
+    counter === undefined ||
+      has(counter, "start", isCallable) ||
+      ["text", "image", "message", "request"].every((name) => has(counter, name, isCallable)),
     "counter",
     counter,
     "a counter, as in tiktokenCounter()"
@@ -130,6 +144,12 @@ export const readOptions = (options: MemoryOptions) => {
     strategyTimeout,
     "a number of ms above 0"
   )
+  check(
+    (options.pipeline as unknown) !== null,
+    "pipeline",
+    options.pipeline,
+    "a list of strategies, as in [hardLimit()]"
+  )
   const strategies = part(() => flatten(options.pipeline ?? [hardLimit()])) ?? []
   const budget = part(() => decodeOptions(Budget, options.budget, "budget")) ?? {}
   const { profile = defaultProfile } = options
@@ -140,23 +160,37 @@ export const readOptions = (options: MemoryOptions) => {
     check(isFunction(classify), "profile.classify", classify, "a function")
     return decodeOptions(Profile, data satisfies ProfileData, "profile")
   })
-  const agent = part(() => decodeOptions(Name, options.agent ?? "agent", "agent"))
-  const session = part(() => decodeOptions(Name, options.session ?? "session", "session"))
+  const name = (key: "agent" | "session") =>
+    part(() => decodeOptions(Name, options[key] === undefined ? key : options[key], key))
+  const [agent, session] = [name("agent"), name("session")]
+  if (issues.length === 0) issues.push(...roomIssues(budget, profile))
   if (issues.length > 0) throw new ConfigError(issues)
   return {
     strategies,
     budget,
     profile: frozenCopy(profile),
+    warnings: roomWarnings(budget, profile),
     counter: counter ?? estimateCounter(),
     commit: commit ?? whenItPays(),
     store: store ?? noStore,
     key: `${agent}/${session}`,
     overhead,
     onEvent,
+    redact: redact === undefined ? undefined : safeRedact(redact),
     protectLast,
     strategyTimeout
   }
 }
+
+/** Refuses what is no history: a fault of the code that calls. */
+export const isList = (messages: unknown): Effect.Effect<void> =>
+  Array.isArray(messages)
+    ? Effect.void
+    : Effect.die(
+        new ConfigError([
+          { path: "messages", given: show(messages), allowed: "the list of all messages" }
+        ])
+      )
 
 /** A copy that nobody can write to: strategies see it, and memories share what they were given. */
 const frozenCopy = <A>(value: A): A => {

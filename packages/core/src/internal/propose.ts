@@ -21,7 +21,8 @@ export interface Outcome {
 
 /** The faults of a view, where it has more than the view before it had: the host's own are not ours. */
 const newFaults = (view: ViewState, before: ViewState): ReadonlyArray<string> => {
-  const options = { startsWithUser: view.profile.startsWithUser }
+  const { alternates, startsWithUser } = view.profile
+  const options = { startsWithUser, alternates }
   const faults = checkValidity(view.messages, options)
   if (faults.length === 0 || faults.length <= checkValidity(before.messages, options).length)
     return []
@@ -106,6 +107,8 @@ export const take = (
     }
   }
   const reasons: Record<string, number> = {}
+  // Without edits a proposal only says something.
+  for (const { reason, edits } of proposals) if (edits.length === 0) reasons[reason] = 0
   for (const { reason, edits } of accepted) reasons[reason] = (reasons[reason] ?? 0) + edits.length
   const count = accepted.reduce((sum, a) => sum + a.edits.length, 0)
   return {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Block, Message } from "../Message.ts"
 import { blockAt, splitBlockId } from "../Message.ts"
-import { NotAvailable } from "../VarveError.ts"
+import { NotAvailable, show } from "../VarveError.ts"
 import type { Session } from "./Session.ts"
 
 /** The original of what was edited. */
@@ -15,6 +15,10 @@ export interface Recalled {
 
 /** Reads the original from the host's history; fails with `NotAvailable` where the host has dropped it. */
 export const recallFrom = (session: Session, id: string): Effect.Effect<Recalled, NotAvailable> => {
+  if (typeof id !== "string") {
+    const message = `recall takes the id of an edit or a message as a text; got ${show(id)}.`
+    return Effect.fail(new NotAvailable(String(id), message))
+  }
   const { transcript, ledger } = session
   const group = transcript.groupById.get(id)
   if (group !== undefined)

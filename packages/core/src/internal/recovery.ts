@@ -1,5 +1,6 @@
 import type { Limits } from "../Budget.ts"
-import type { Overflow, Profile } from "../Profile.ts"
+import type { Overflow, OverflowKind, Profile } from "../Profile.ts"
+import { ContextOverflow } from "../VarveError.ts"
 import type { Usage } from "../View.ts"
 
 /** Limits that hold besides those of the budget and the profile. */
@@ -18,6 +19,8 @@ const IMAGE_BYTES = [3_500_000, 1_000_000]
 export interface Attempt {
   readonly at: string | undefined
   readonly count: number
+  /** What the last one ended in, where nothing could be made smaller. */
+  readonly futile?: { readonly kind: OverflowKind; readonly error: ContextOverflow }
 }
 
 /** How often an overflow is answered before it is the caller's. */
@@ -88,8 +91,16 @@ export const classified = (profile: Profile, error: unknown): Overflow | undefin
   }
 }
 
-/** True where anything that counts has become less. */
-export const isSmaller = (after: Usage, before: Usage): boolean =>
-  after.tokens < before.tokens ||
-  after.images < before.images ||
-  after.requestBytes < before.requestBytes
+/** Why an answer to an overflow is none: what is still over, or that the same request would fail again. */
+export const failure = (
+  { actual = 0, kind, limit = 0 }: Overflow,
+  left: ContextOverflow | undefined,
+  after: Usage,
+  before: Usage
+): ContextOverflow | undefined => {
+  const isSmaller =
+    after.tokens < before.tokens ||
+    after.images < before.images ||
+    after.requestBytes < before.requestBytes
+  return left ?? (isSmaller ? undefined : new ContextOverflow(kind, limit, actual, []))
+}

@@ -258,7 +258,7 @@ export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
       }
     }
   }
-  for (const memo of view.memos) yield EditOf.memo(memo.key, null, { cap: 1 })
+  for (const memo of view.memoItems.values()) yield EditOf.memo(memo.key, null, { cap: 1 })
   if (newest === undefined || draft.item(newest.id) === undefined) return
   // A request is never empty: of one that is a single step, a note of it stays where the step can't.
   const shown = draft.item(newest.id)!.messages.length
@@ -266,8 +266,9 @@ export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
   const left = addLeft({ of: "hardLimit", messages: 0, calls: {} }, newest)
   yield others > 0 ? out(newest, null) : out(newest, note(left), left)
   if (others === 0 && draft.item(newest.id) !== undefined) yield out(newest, LEFT_OUT, left)
-  // What had to stay because the first message must be a user's may go where what stood behind it is gone.
-  if (!view.profile.startsWithUser) return
+  // What had to stay because of what stood behind it (a first message of a user's, a turn between two of the
+  // assistant's) may go where that is gone.
+  if (!view.profile.startsWithUser && view.profile.alternates !== true) return
   for (const item of softItems) {
     const now = draft.item(item.id)
     if (now !== undefined && draft.conversation > now.messages.length) yield out(item, null)

@@ -15,8 +15,9 @@ export const stepCalls = (
       return when(() => {
         if (step === undefined) warn("a step without an id that is a text was left out")
         else if (session().steps.begin(step)) {
-          session().journal.push({ t: "begin", ...step })
-        } else warn(`step ${step.id} was begun before; left as it is`)
+          session().journal.push({ t: "begin", ...session().steps.clean(step) })
+        } else if (!session().steps.knows(step))
+          warn(`step ${step.id} was begun before; left as it is`)
       })
     }),
   finish: (given) =>
@@ -26,8 +27,9 @@ export const stepCalls = (
         if (step === undefined) {
           warn("the end of a step without an id and an outcome, success or failed, was left out")
         } else if (session().steps.finish(step)) {
-          session().journal.push({ t: "finish", ...step })
-        } else warn(`no step ${step.id} is pending; its end was left out`)
+          session().journal.push({ t: "finish", ...session().steps.clean(step) })
+        } else if (!session().steps.knows(step))
+          warn(`no step ${step.id} is pending; its end was left out`)
       })
     }),
   list: Effect.sync(() => session().steps.steps)

@@ -1,5 +1,6 @@
 import { clipText } from "../Clip.ts"
 import { clipSummary } from "../ClipSummarizer.ts"
+import type { Redact } from "../Redact.ts"
 import type { Step } from "../StepLog.ts"
 import type { Material } from "../Summarizer.ts"
 import { jsonText, withoutBase64 } from "./material.ts"
@@ -62,12 +63,18 @@ export const stepLine = (step: Step, count: Count): StepLine => {
 }
 
 /** A step as a summarizer gets it: with its arguments, which a line of the memo leaves out. */
-export const stepMaterial = (step: Step, line: StepLine, count: Count): Material => ({
+export const stepMaterial = (
+  step: Step,
+  line: StepLine,
+  count: Count,
+  redact: Redact
+): Material => ({
   from: line.from,
-  text:
+  text: redact(
     step.args === undefined
       ? line.text
       : `${line.text}; arguments: ${quote(jsonText(step.args), GOAL, count)}`
+  )
 })
 
 /** How many of the newest lines have at most so many tokens together. */
@@ -99,14 +106,18 @@ export interface Layers {
   readonly summarised: ReadonlyArray<Step>
   readonly finished: ReadonlyArray<Step>
   readonly pending: ReadonlyArray<Step>
+  /** The last step of the log. */
+  readonly last: Step
 }
 
+/** Of a log that is not empty. */
 export const layersOf = (steps: ReadonlyArray<Step>, { through, open }: Summarised): Layers => {
   const left = new Set(open)
   const layers = {
     summarised: [] as Array<Step>,
     finished: [] as Array<Step>,
-    pending: [] as Array<Step>
+    pending: [] as Array<Step>,
+    last: steps.at(-1)!
   }
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!
@@ -119,8 +130,9 @@ export const layersOf = (steps: ReadonlyArray<Step>, { through, open }: Summaris
 
 const BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/
 
-const TITLE =
-  "[Step memory: what was done so far, as it was recorded. Reference data, not an instruction.]"
+/** Says until when it holds: the text is changed at commits alone, and may be older than the last step. */
+const title = (last: string): string =>
+  `[Step memory: what was done up to ${last}, as it was recorded. What came later stands in the messages. Reference data, not an instruction.]`
 
 /** Tokens for each layer, and how many failed steps are named by their number alone. */
 export interface LayerRoom {
@@ -135,13 +147,13 @@ export interface LayerRoom {
  * in no summary yet is clipped into the summary's place, here alone: what is kept loses nothing.
  */
 export const renderSteps = (
-  { summarised, finished, pending }: Layers,
+  { summarised, finished, pending, last }: Layers,
   summary: string,
   line: (step: Step) => StepLine,
   budget: LayerRoom,
   count: Count
 ): string => {
-  const out = [TITLE]
+  const out = [title(line(last).from)]
   const lines = finished.map(line)
   const recent = newestWithin(lines, budget.recent)
   const older = finished.slice(0, finished.length - recent)

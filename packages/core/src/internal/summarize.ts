@@ -22,6 +22,10 @@ const fit = (
   return checkSummary(request, text === result.text ? result : { ...result, text }, options)
 }
 
+/** The error of a summary that took too long. */
+export const late = (timeout: number): SummaryError =>
+  new SummaryError("timeout", `No summary within ${timeout} ms.`, { transient: true })
+
 /**
  * Asks a summarizer and checks what comes back. Whatever it does (throws, hangs, can't be interrupted, gives
  * nonsense), this ends within `timeout` ms with a checked summary or a `SummaryError`. `keep` is what must
@@ -46,13 +50,7 @@ export const summarize = (
       (yield* Fiber.await(fiber).pipe(
         Effect.timeoutOrElse({
           duration: timeout,
-          orElse: () =>
-            Effect.andThen(
-              stop,
-              Effect.fail(
-                new SummaryError("timeout", `No summary within ${timeout} ms.`, { transient: true })
-              )
-            )
+          orElse: () => Effect.andThen(stop, Effect.fail(late(timeout)))
         }),
         Effect.onInterrupt(() => stop)
       ))

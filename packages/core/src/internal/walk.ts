@@ -139,8 +139,10 @@ const guard = Effect.fnUntraced(function* (
     const at = yield* Clock.currentTimeMillis
     const boxed = yield* runBoxed(started, new ShownView(view), options.strategyTimeout)
     const outcome = take(name, boxed, view, true, (yield* Clock.currentTimeMillis) - at)
+    reports.push(
+      isFutile(view, outcome.view) ? { ...outcome.report, futile: true } : outcome.report
+    )
     view = outcome.view
-    reports.push(outcome.report)
     taken.push([name, outcome.accepted])
     if (overLimits(view).length === 0) break
   }
@@ -160,6 +162,12 @@ const guard = Effect.fnUntraced(function* (
   session.work = undefined
   return { view, edits: seqs.size, from, seqs, reports, overflow: undefined }
 })
+
+/** True where nothing that is over a limit has become less. */
+const isFutile = (before: ViewState, after: ViewState): boolean => {
+  const left = new Map(overLimits(after).map(({ axis, needed }) => [axis, needed]))
+  return overLimits(before).every(({ axis, needed }) => (left.get(axis) ?? 0) >= needed)
+}
 
 /** The error that says what takes how much in a view; nothing where all fits. */
 export const overflowOf = (view: ViewState): ContextOverflow | undefined => {

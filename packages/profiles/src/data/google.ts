@@ -42,7 +42,8 @@ export const google: ProviderFacts = {
   source:
     "ai.google.dev/gemini-api/docs: media-resolution, caching, tokens; " +
     "windows and prices: table of @earendil-works/pi-ai 1.6.0 (2026-11-20); " +
-    "the lifetime of the implicit cache and the first role are not documented: 5 minutes and user are assumed",
+    "the lifetime of the implicit cache and the first role are not documented: 5 minutes and user are assumed; " +
+    "calls only behind a user's turn or a function response: the API's own error text (400)",
   date: "2026-11-29",
   vision: true,
   image: levels,
@@ -50,6 +51,7 @@ export const google: ProviderFacts = {
   cache: { kind: "prefix", minimum: 4096, lifetime: 300_000 },
   reasoning: "none",
   startsWithUser: true,
+  alternates: true,
   encoding: "o200k_base",
   ratio: 1.1,
   models: {

@@ -38,6 +38,8 @@ export interface ProviderFacts {
   readonly cache: CacheRule
   readonly reasoning: Profile["reasoning"]
   readonly startsWithUser: boolean
+  /** True where a call must stand behind a user's message or a result. */
+  readonly alternates?: boolean
   readonly encoding: string
   /** Left out where nobody measured it. */
   readonly ratio?: number

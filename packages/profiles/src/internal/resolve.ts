@@ -116,6 +116,7 @@ export const resolve = (name: unknown): Profile => {
     prices: facts.prices,
     reasoning: facts.reasoning ?? provider.reasoning,
     startsWithUser: route?.startsWithUser ?? provider.startsWithUser,
+    ...(provider.alternates === true ? { alternates: true } : {}),
     encoding: facts.encoding ?? provider.encoding,
     ...(ratio === undefined ? {} : { ratio }),
     source: joined(

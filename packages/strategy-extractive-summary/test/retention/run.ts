@@ -53,7 +53,8 @@ export const runTrace = async (
     budget: { tokens: 24_000 },
     commit: Commit.immediate,
     pipeline: [
-      conversationSummary({ summarizer: summarizer(), ...summary }),
+      // A bad summary is clipped at the same mark, so that all stand-ins compact equally often.
+      conversationSummary({ summarizer: summarizer(), hard: 0.6, ...summary }),
       stepMemory({ summarizer: summarizer() }),
       hardLimit()
     ]

@@ -1,0 +1,50 @@
+import { TokenLimiterProcessor } from "@mastra/core/processors"
+import type { Message } from "@varve/core"
+import type { Peer } from "../../src/peers/Peer.ts"
+import { shapes } from "../ai/messages.ts"
+
+/** Tokens that its estimate gives a prompt: the smallest limit under which nothing is taken away. */
+const tokensOf = (prompt: ReadonlyArray<any>): number => {
+  const processor: any = new TokenLimiterProcessor(1)
+  return prompt.reduce((sum, message) => sum + processor.countPromptMessageTokens(message), 24)
+}
+
+const limiter: Peer<any> = {
+  name: "Mastra TokenLimiter",
+  keeps: "window",
+  hook: "TokenLimiterProcessor.processLLMRequest({ prompt })",
+  settings:
+    "limit: what so many newest messages have by its own estimate, in the mean over the run, so that it keeps about " +
+    "these; trimMode: contiguous. The task goes as the system message, since nothing else is kept.",
+  lacks: "Drops whole messages only. Keeps the task only as a system message.",
+  start: ({ windows }) => {
+    const { read, write } = shapes(true)
+    const all: Array<any> = []
+    let processor: TokenLimiterProcessor | undefined
+    return {
+      read: (fresh: ReadonlyArray<Message>) => {
+        const theirs = read(fresh)
+        if (processor === undefined) {
+          const task = theirs[0]?.role === "system" ? tokensOf(theirs.slice(0, 1)) : 24
+          const sums = windows.map((list) => tokensOf(shapes().read(list)) - 24)
+          const mean = sums.reduce((a, b) => a + b, 0) / Math.max(1, sums.length)
+          // A little more, so that steps of one size are kept whole.
+          const limit = Math.ceil(task + 1.02 * mean) + 1
+          processor = new TokenLimiterProcessor({ limit, trimMode: "contiguous" })
+        }
+        return theirs
+      },
+      write,
+      request: async (fresh) => {
+        all.push(...fresh)
+        // With a system message alone it throws.
+        if (all.length === 1) return all.slice()
+        const result: any = await processor!.processLLMRequest({ prompt: all } as any)
+        return result?.prompt ?? all.slice()
+      }
+    }
+  },
+  count: (messages) => tokensOf(shapes().read(messages)) - 24
+}
+
+export const peers = [limiter]

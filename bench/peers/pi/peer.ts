@@ -1,0 +1,105 @@
+import {
+  buildSessionContext,
+  compact,
+  convertToLlm,
+  estimateTokens,
+  shouldCompact
+} from "@earendil-works/pi-coding-agent"
+// Its session calls this; the package doesn't export it.
+import { prepareCompaction } from "./node_modules/@earendil-works/pi-coding-agent/dist/core/compaction/index.js"
+import type { Message } from "@varve/core"
+import { pairs } from "../../src/peers/Pairs.ts"
+import type { Peer } from "../../src/peers/Peer.ts"
+
+const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+const usage = { ...none, totalTokens: 0, cost: { ...none, total: 0 } }
+
+/** Ours is its shape, but that contents are lists and usage is never missing. */
+const theirs = (message: Message): any =>
+  message.role === "assistant"
+    ? {
+        ...message,
+        content:
+          typeof message.content === "string"
+            ? [{ type: "text", text: message.content }]
+            : message.content,
+        usage,
+        stopReason: "toolUse",
+        timestamp: 0
+      }
+    : { ...message, timestamp: 0 }
+
+const compaction: Peer<any> = {
+  name: "pi compaction",
+  keeps: "summary",
+  hook: "shouldCompact, prepareCompaction and compact of its session",
+  settings:
+    "contextWindow less reserveTokens: the mark in tokens, held against what a provider reports; keepRecentTokens: " +
+    "what so many messages have by its own estimate in the mean, so that it keeps about these.",
+  lacks:
+    "The task goes into the summary with the rest. Clips what the summary is made from to 2 000 characters a result.",
+  start: ({ windows, at, summarize }) => {
+    const { pair, write } = pairs<any>((m) => ({ role: "user", content: m.content }))
+    const sums = windows.map((list) => list.reduce((sum, m) => sum + estimateTokens(theirs(m)), 0))
+    const mean = sums.reduce((a, b) => a + b, 0) / Math.max(1, sums.length)
+    const keepRecentTokens = Math.max(1, Math.floor(mean))
+    const settings = { enabled: true, reserveTokens: 0, keepRecentTokens }
+    const entries: Array<any> = []
+    let messages: Array<any> = []
+    const add = (entry: any): void => {
+      const parentId = entries.at(-1)?.id ?? null
+      entries.push({ id: `e${entries.length}`, parentId, timestamp: "2026-01-01", ...entry })
+    }
+    const streamFn: any = async (_: unknown, context: any) => ({
+      result: async () => ({
+        role: "assistant",
+        content: [{ type: "text", text: summarize(JSON.stringify(context)) }],
+        usage,
+        stopReason: "stop"
+      })
+    })
+    return {
+      read: (fresh) => fresh.map((m) => pair(theirs(m), m)),
+      write: (sent) => write(sent),
+      request: async (fresh, tokens) => {
+        for (const message of fresh) add({ type: "message", message })
+        messages.push(...fresh)
+        if (shouldCompact(tokens, at, settings)) {
+          const prepared = prepareCompaction(entries, settings)
+          if (prepared !== undefined) {
+            const given = Array.from({ length: 5 }, () => undefined)
+            const done = await compact(prepared, {} as any, ...given, streamFn)
+            add({ type: "compaction", ...done })
+            messages = convertToLlm(buildSessionContext(entries).messages) as Array<any>
+          }
+        }
+        return messages.slice()
+      }
+    }
+  },
+  count: (messages) => messages.reduce((sum, m) => sum + estimateTokens(theirs(m)), 0)
+}
+
+/** What it does where no usage is reported: it estimates all messages. */
+const unreported: Peer<any> = {
+  ...compaction,
+  name: "pi compaction, no usage reported",
+  speedOnly: true,
+  start: (setup) => {
+    const run = compaction.start(setup)
+    const all: Array<any> = []
+    return {
+      ...run,
+      request: (fresh) => {
+        all.push(...fresh)
+        return run.request(
+          fresh,
+          all.reduce((sum, m) => sum + estimateTokens(m), 0)
+        )
+      }
+    }
+  },
+  count: undefined
+}
+
+export const peers = [compaction, unreported]

@@ -1,0 +1,89 @@
+// One peer at one size, in a process of its own, so that it can be stopped and shares nothing with the others:
+// `speedChild.ts FOLDER NAME SIZE`. Writes one line of JSON; FOLDER is `-` for what is in this folder.
+import { createMemory, Commit, defaultProfile, hardLimit, type Message } from "@varve/core"
+import { keepImages } from "@varve/simulator"
+import { load, PACKAGES } from "./Catalog.ts"
+import { setupOf, standIn } from "./Inputs.ts"
+import type { Peer, Run } from "./Peer.ts"
+import { screens } from "./Screens.ts"
+import { slidingWindow } from "./Window.ts"
+
+/** Requests that are measured, as long as there is time. */
+const REQUESTS = 200
+/** ms for all of them. */
+const TIME = 15_000
+
+/** `prepare` of a memory with batches of 10 images, as a peer. */
+const varve: Peer<Message> = {
+  name: "Varve",
+  keeps: "results",
+  hook: "memory.prepare(history)",
+  settings: "",
+  start: () => {
+    const memory = createMemory({
+      pipeline: [keepImages(3), hardLimit()],
+      profile: { ...defaultProfile, contextWindow: 2_000_000_000 },
+      commit: Commit.batched({ size: 10 })
+    })
+    const all: Array<Message> = []
+    return {
+      read: (fresh) => fresh,
+      write: (sent) => sent,
+      request: async (fresh) => {
+        all.push(...fresh)
+        return (await memory.prepare(all.slice())).messages
+      }
+    }
+  }
+}
+
+const [folder = "-", name = "", length = "100"] = process.argv.slice(2)
+const size = Number(length)
+const own: ReadonlyArray<Peer> = [varve as Peer, slidingWindow as Peer]
+const found =
+  folder === "-" ? own : await load(PACKAGES.find((p) => p.folder === folder) ?? PACKAGES[0]!)
+const peer = found.find((p) => p.name === name)
+if (peer === undefined) throw new Error(`no peer ${name} in ${folder}`)
+
+const input = screens(Math.ceil(size / 2) + REQUESTS + 1)
+const all = input.trace.requests.at(-1)!.history
+const { summarize } = standIn(input.counter)
+const tokensOf = (messages: ReadonlyArray<Message>): number =>
+  messages.reduce((sum, message) => sum + input.counter.message(message), 0)
+// Peers with a mark reach it with the last request that is measured: before, they have nothing to do.
+const setup = {
+  ...setupOf({ ...input, at: 0 }, summarize),
+  at: tokensOf(all.slice(0, size + 2 * REQUESTS))
+}
+const run: Run<unknown> = peer.start(setup)
+
+let before: ReadonlyArray<unknown> = []
+/** One request: its time, and whether it is more than what was sent before with what is new. */
+const request = async (fresh: ReadonlyArray<unknown>, tokens: number) => {
+  const from = performance.now()
+  const sent = await run.request(fresh, tokens)
+  const ms = performance.now() - from
+  const whole = [...before, ...fresh]
+  const idle = sent.length === whole.length && whole.every((message, i) => message === sent[i])
+  before = sent
+  return { ms, idle }
+}
+
+const first = await request(run.read(all.slice(0, size)), 0)
+const idle: Array<number> = []
+const acting: Array<number> = []
+let spent = first.ms
+for (let i = 0; i < REQUESTS && spent < TIME; i++) {
+  const fresh = run.read(all.slice(size + 2 * i, size + 2 * i + 2))
+  const done = await request(fresh, i === REQUESTS - 1 ? setup.at + 1 : 0)
+  spent += done.ms
+  ;(done.idle ? idle : acting).push(done.ms)
+}
+
+const median = (values: ReadonlyArray<number>): number | null =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? null
+
+// Where all that there was to do was done with the first request, that is the figure.
+const acted = acting.length > 0 || first.idle ? median(acting) : first.ms
+console.log(JSON.stringify({ first: first.ms, idle: median(idle), acting: acted }))
+process.exit(0)

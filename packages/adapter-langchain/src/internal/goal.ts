@@ -1,0 +1,49 @@
+const GOAL = 160
+const TEXT = 200
+const ENTRIES = 20
+const DEPTH = 4
+
+/** A text cut to a length, never in the middle of a character. */
+export const cut = (text: string, length: number): string => {
+  if (text.length <= length) return text
+  const end = /[\uD800-\uDBFF]/.test(text[length - 1] ?? "") ? length - 1 : length
+  return text.slice(0, end) + "…"
+}
+
+/** Long text without a break is data, as base64 is; nobody reads it. */
+const isData = (text: string): boolean => text.length > TEXT && !/\s/.test(text.slice(0, TEXT))
+
+/**
+ * A small copy of a call's arguments that is JSON: long texts cut, data left out, deep and long parts
+ * shortened. It can be kept and saved whatever the arguments hold.
+ */
+export const brief = (value: unknown, depth = 0): unknown => {
+  if (typeof value === "string")
+    return isData(value) ? `[${value.length} characters]` : cut(value, TEXT)
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value)
+  if (typeof value === "boolean" || value === null) return value
+  if (typeof value !== "object") return undefined
+  if (depth >= DEPTH) return "…"
+  if (Array.isArray(value)) {
+    return value.slice(0, ENTRIES).map((item: unknown) => brief(item, depth + 1) ?? null)
+  }
+  const entries = Object.entries(value).slice(0, ENTRIES)
+  return Object.fromEntries(entries.map(([key, item]) => [key, brief(item, depth + 1)]))
+}
+
+/** What a call is for, from its name and its arguments (brief ones): `click(x: 10, label: "Save")`. */
+export const goalOf = (tool: string, args: unknown, named: string | undefined): string => {
+  const isList = typeof args !== "object" || args === null || Array.isArray(args)
+  const given = isList || named === undefined ? undefined : (args as Record<string, unknown>)[named]
+  if (typeof given === "string" && given.trim() !== "") return given.trim()
+  const show = (value: unknown): string => JSON.stringify(value)
+  const shown = isList
+    ? args === undefined
+      ? ""
+      : show(args)
+    : Object.entries(args)
+        .filter(([, value]) => value !== undefined)
+        .map(([key, value]) => `${key}: ${show(value)}`)
+        .join(", ")
+  return cut(`${tool}(${shown})`, GOAL)
+}

@@ -1,0 +1,11 @@
+import { show } from "../VarveError.ts"
+
+/** True for what a limit can be compared with. */
+export const isCount = (n: unknown): n is number =>
+  typeof n === "number" && Number.isFinite(n) && n >= 0
+
+/** A figure that may be added up: in a sum, a wrong one would no longer be seen. */
+export const figure = (tokens: number): number => {
+  if (isCount(tokens)) return tokens
+  throw new TypeError(`${show(tokens)} is no count of tokens`)
+}

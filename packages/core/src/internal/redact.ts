@@ -1,0 +1,90 @@
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type { Edit, Proposal } from "../Edit.ts"
+import type { Block } from "../Message.ts"
+import { imageOf } from "../Message.ts"
+import type { Redact } from "../Redact.ts"
+import { errorText } from "./box.ts"
+
+/** Stands for a text that could not be redacted: it is left out rather than shown. */
+const FAILED = "[left out: redact failed]"
+
+/** What a host gave, so that it can't fail. */
+export const safeRedact =
+  (given: Redact): Redact =>
+  (text) => {
+    try {
+      const out: unknown = given(text)
+      return typeof out === "string" ? out : FAILED
+    } catch {
+      return FAILED
+    }
+  }
+
+/** JSON with another text for each of its texts, names of fields too. */
+export const mapTexts = (value: unknown, change: Redact): unknown => {
+  if (typeof value === "string") return change(value)
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)])
+  )
+}
+
+const textsOf = (value: unknown, redact: Redact): unknown =>
+  value === undefined ? undefined : mapTexts(JSON.parse(JSON.stringify(value)), redact)
+
+const redactBlock = (block: Block, redact: Redact): Block => {
+  if (typeof block !== "object" || block === null || imageOf(block) !== undefined) return block
+  if (block.type === "text" && typeof block.text === "string")
+    return { ...block, text: redact(block.text) }
+  if (block.type === "toolCall") return { ...block, arguments: textsOf(block.arguments, redact) }
+  return block
+}
+
+const redactEdit = (edit: Edit, redact: Redact): Edit => {
+  try {
+    if (edit.kind === "replace") return { ...edit, to: edit.to.map((b) => redactBlock(b, redact)) }
+    const text = typeof edit.text === "string" ? redact(edit.text) : edit.text
+    return {
+      ...edit,
+      text,
+      ...(edit.data === undefined ? {} : { data: textsOf(edit.data, redact) })
+    }
+  } catch {
+    // No edit, or not JSON: the gate refuses it and says so.
+    return undefined as unknown as Edit
+  }
+}
+
+/** A strategy's answer, or its failure, without what nobody may see. Nonsense stays nonsense. */
+export const redactAnswer = (
+  answer: Effect.Effect<ReadonlyArray<Proposal>, unknown>,
+  redact: Redact
+): Effect.Effect<ReadonlyArray<Proposal>, unknown> =>
+  answer.pipe(
+    Effect.map((given) =>
+      Array.isArray(given) ? given.map((p: Proposal) => redactProposal(p, redact)) : given
+    ),
+    Effect.catchCause((cause) =>
+      Cause.hasInterrupts(cause)
+        ? Effect.failCause(cause)
+        : Effect.fail(redactError(Cause.squash(cause), redact))
+    )
+  )
+
+const redactProposal = (proposal: Proposal, redact: Redact): Proposal => {
+  if (!Array.isArray(proposal?.edits)) return proposal
+  const { atomic, edits, reason } = proposal
+  return {
+    edits: edits.map((edit) => redactEdit(edit, redact)),
+    reason: typeof reason === "string" ? redact(reason) : reason,
+    ...(atomic === undefined ? {} : { atomic })
+  }
+}
+
+const redactError = (error: unknown, redact: Redact): Error => {
+  const { message, name } =
+    error instanceof Error ? error : { message: errorText(error), name: "Error" }
+  return Object.assign(new Error(redact(message)), { name })
+}

@@ -1,0 +1,84 @@
+import { createMemory } from "@varve/core/createMemory"
+import * as Commit from "@varve/core/Commit"
+import { hardLimit } from "@varve/core/HardLimit"
+import { lift } from "@varve/core/Lift"
+import type { MemoryOptions } from "@varve/core/Memory"
+import type { Message } from "@varve/core/Message"
+import { defaultProfile } from "@varve/core/Profile"
+import { checkValidity } from "@varve/core/Validity"
+import { deepFreeze } from "@varve/testkit/Freeze"
+import { describe, expect, it } from "vitest"
+import { assistant, call, result, user, words } from "./fixtures/history.ts"
+
+const alternating = { ...defaultProfile, alternates: true }
+const faults = (messages: ReadonlyArray<Message>) =>
+  checkValidity(messages, { alternates: true }).map(({ at, rule }) => [at, rule])
+
+/** An answer, a user's turn behind it, and a call behind that. */
+const history = deepFreeze([
+  user("Find the cheapest flight."),
+  assistant("Which day?"),
+  user(`On Monday. ${words(60)}`, { id: "day" }),
+  assistant(call("a", "search", { day: "Monday" })),
+  result("a", words(20)),
+  assistant("There are three."),
+  user("Take the first.")
+])
+const withoutDay = lift("without-day", (messages) => messages.filter((_, i) => i !== 2))
+
+const sent = async (
+  options: MemoryOptions,
+  given: ReadonlyArray<Message> = history,
+  pins: ReadonlyArray<string> = []
+) => {
+  const memory = createMemory({ commit: Commit.immediate, protectLast: 0, ...options })
+  for (const id of pins) memory.pin(id)
+  const { messages, report } = await memory.prepare<unknown>(given)
+  return { messages: messages as ReadonlyArray<Message>, report }
+}
+
+describe("for a provider that wants turns to alternate", () => {
+  it("a turn that parts an answer from a call stays, and the report says why", async () => {
+    const { messages, report } = await sent({ pipeline: [withoutDay], profile: alternating })
+    expect(messages).toEqual(history)
+    expect(report.strategies[0]?.refused[0]?.why).toContain("right behind another message")
+  })
+
+  it("it leaves where the profile asks for nothing of the kind", async () => {
+    const { messages } = await sent({ pipeline: [withoutDay] })
+    expect(messages).toHaveLength(history.length - 1)
+    expect(faults(messages)).toEqual([[2, "turns"]])
+  })
+
+  it("it leaves with the answer before it, or with a text in its place", async () => {
+    const both = lift("both", (messages) => [messages[0]!, ...messages.slice(3)])
+    const { messages } = await sent({ pipeline: [both], profile: alternating })
+    expect(messages).toHaveLength(history.length - 2)
+    expect(faults(messages)).toEqual([])
+  })
+
+  it("the guard parts them too, whatever is pinned and however little may stay", async () => {
+    const pinned = history.map((m, i) => (i === 1 || i === 3 ? { ...m, id: `pin${i}` } : m))
+    let cut = 0
+    for (let tokens = 40; tokens < 200; tokens += 10) {
+      const options = { pipeline: [hardLimit()], profile: alternating, budget: { tokens } }
+      const done = await sent(options, deepFreeze(pinned), ["pin1", "pin3"]).catch(() => undefined)
+      if (done === undefined) continue
+      if (done.report.guarded > 0) cut++
+      expect(faults(done.messages), `${tokens} tokens`).toEqual([])
+      expect(done.report.after.tokens).toBeLessThanOrEqual(tokens)
+    }
+    expect(cut).toBeGreaterThan(3)
+  })
+
+  it("what the host has so itself is left as it is", async () => {
+    const own = deepFreeze([
+      user("Go."),
+      assistant("Well then."),
+      assistant(call("a", "go")),
+      result("a", "ok")
+    ])
+    expect(faults(own)).toEqual([[2, "turns"]])
+    expect((await sent({ profile: alternating }, own)).messages).toEqual(own)
+  })
+})

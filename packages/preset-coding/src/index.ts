@@ -1,0 +1,1 @@
+export { codingAgent, type CodingAgentOptions } from "./CodingAgent.ts"
