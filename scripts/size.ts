@@ -1,4 +1,5 @@
 // Checks the size budgets of `.size-limit.js`; every package under packages/ has one.
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { fail, packages, root, run } from "./workspace.ts"
@@ -28,4 +29,9 @@ for (const { name, passed, size, sizeLimit } of sizes) {
 }
 if (code !== 0) fail("A package outgrew its budget.")
 const core = sizes.map(({ size }) => kb(size))
+// The README says how large it is; that is held to 2 kB.
+const said = /`createMemory` has (\d+) kB/.exec(readFileSync(join(root, "README.md"), "utf8"))?.[1]
+if (!(Math.abs(Number(said) - Number(core[0])) <= 2)) {
+  fail(`README.md says that \`createMemory\` has ${said} kB; it has ${core[0]}.`)
+}
 console.log(`createMemory ${core[0]} kB gzipped with Effect's parts, ${core[1]} kB without`)

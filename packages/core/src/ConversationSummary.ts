@@ -107,6 +107,10 @@ type Round = { readonly ids: ReadonlyArray<ItemId>; readonly fresh: number } & (
 
 const NONE: ReadonlyArray<Proposal> = []
 
+/** True where there is little more than before. What begins with something else is another history. */
+const isMuchLike = (round: Round, aim: Aim, view: View): boolean =>
+  round.ids[0] === aim.ids[0] && aim.fresh < round.fresh + view.limits.tokens * LEAST
+
 const sameIds = (a: ReadonlyArray<ItemId>, b: ReadonlyArray<ItemId>): boolean =>
   a.length === b.length && a.every((id, i) => id === b[i])
 
@@ -161,8 +165,8 @@ const strategyOf = (
     const { accepted, ids, offered = view.newest, proposals, slow } = round
     const [edit] = proposals.flatMap((p) => p.edits)
     const same = aim !== undefined && sameIds(ids, aim.ids)
-    const more = slow ? view.limits.tokens * LEAST : 0
-    const grown = aim !== undefined && !same && aim.fresh >= round.fresh + more
+    const more = aim !== undefined && !isMuchLike(round, aim, view)
+    const grown = more || (aim !== undefined && !same && !slow)
     if (edit?.kind !== "fold") return grown ? undefined : NONE
     if (view.items.some(({ id }) => id === edit.id)) {
       round = { ...round, accepted: true }
@@ -205,10 +209,9 @@ const strategyOf = (
     const made = offer(view, aim)
     if (made !== undefined) return [...made, ...said]
     if (aim === undefined) return said
-    // What begins with something else is another history: nothing has failed there yet.
-    if (round?.state === "failed" && false) round = undefined
-    if (round?.state === "failed" && !isHard) {
-      if (aim.fresh < round.fresh + view.limits.tokens * LEAST) return said
+    if (round?.state === "failed") {
+      if (round.ids[0] !== aim.ids[0]) round = undefined
+      else if (!isHard && isMuchLike(round, aim, view)) return said
     }
     const plan = planOf(view, aim, options)
     if (plan === undefined) return said

@@ -1,5 +1,5 @@
+import { brief, cut, goalOf } from "@varve/core/StepGoal"
 import type { SdkMemory } from "../SdkMemory.ts"
-import { brief, cut, goalOf } from "./goal.ts"
 
 const NOTE = 200
 

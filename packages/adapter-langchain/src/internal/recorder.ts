@@ -1,5 +1,5 @@
+import { brief, cut, goalOf } from "@varve/core/StepGoal"
 import type { LangChainMemory, ModelCall } from "../LangChainAgent.ts"
-import { brief, cut, goalOf } from "./goal.ts"
 
 const NOTE = 200
 

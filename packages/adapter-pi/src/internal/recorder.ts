@@ -1,7 +1,7 @@
 import { reportedUsage } from "@varve/core/Calibration"
 import type { ReportedUsage } from "@varve/core/Memory"
+import { brief, cut, goalOf } from "@varve/core/StepGoal"
 import type { PiEvent, PiMemory } from "../PiAgent.ts"
-import { brief, cut, goalOf } from "./goal.ts"
 
 const NOTE = 200
 

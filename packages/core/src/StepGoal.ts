@@ -14,8 +14,15 @@ export const cut = (text: string, length: number): string => {
 const isData = (text: string): boolean => text.length > TEXT && !/\s/.test(text.slice(0, TEXT))
 
 /**
- * A small copy of a call's arguments that is JSON: long texts cut, data left out, deep and long parts
- * shortened. It can be kept and saved whatever the arguments hold.
+ * A small copy of a call's arguments that is JSON: texts cut at 200 characters, data left out, deep and long
+ * parts shortened. It can be kept and saved whatever the arguments hold.
+ *
+ * @example
+ * ```ts
+ * import { brief } from "@varve/core/StepGoal"
+ *
+ * console.log(JSON.stringify(brief({ x: 1n, file: "A".repeat(5000), y: [Infinity] }))) // => {"file":"[5000 characters]","y":["Infinity"]}
+ * ```
  */
 export const brief = (value: unknown, depth = 0): unknown => {
   if (typeof value === "string")
@@ -31,7 +38,19 @@ export const brief = (value: unknown, depth = 0): unknown => {
   return Object.fromEntries(entries.map(([key, item]) => [key, brief(item, depth + 1)]))
 }
 
-/** What a call is for, from its name and its arguments (brief ones): `click(x: 10, label: "Save")`. */
+/**
+ * What a call is for: the argument that is named, where it has one; else its name and its arguments (brief
+ * ones), at most 160 characters.
+ *
+ * @example
+ * ```ts
+ * import { goalOf } from "@varve/core/StepGoal"
+ *
+ * const args = { label: "Save", why: "keep the address" }
+ * console.log(goalOf("click", args, undefined)) // => click(label: "Save", why: "keep the address")
+ * console.log(goalOf("click", args, "why")) // => keep the address
+ * ```
+ */
 export const goalOf = (tool: string, args: unknown, named: string | undefined): string => {
   const isList = typeof args !== "object" || args === null || Array.isArray(args)
   const given = isList || named === undefined ? undefined : (args as Record<string, unknown>)[named]

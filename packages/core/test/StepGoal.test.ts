@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { brief, cut, goalOf } from "../src/internal/goal.ts"
+import { brief, cut, goalOf } from "../src/StepGoal.ts"
 
 describe("arguments of a call", () => {
   it("whatever they hold, the copy is JSON, and a second copy is the same", () => {
