@@ -221,7 +221,9 @@ describe("wrong options", () => {
         fc.nat(3),
         async (names, before) => {
           const filler = Array.from({ length: before }, (_, i) =>
-            i === 0 ? guard : { use: "@varve/core", export: "Policy.inOrder", with: [`p${i}`] }
+            i === 0
+              ? guard
+              : { use: "@varve/core", export: "Policy.inOrder", with: [`p${i}`, guard] }
           )
           const policy = {
             pipeline: [...filler, steps({ recentTokens: 0, summarizer: { use: "plain" } })]

@@ -137,6 +137,9 @@ const joined = (edits: ReadonlyArray<Edit>): ReadonlyArray<Edit> => {
 const silent = (edits: ReadonlyArray<Edit>): ReadonlyArray<Edit> =>
   edits.map((e) => (e.kind === "fold" ? EditOf.fold(e.items, null, e.basis, e.data) : e))
 
+/** How many edits that change nothing any more are looked at: each look takes all the others again. */
+const TRIES = 100
+
 /** Keeps only the edits without which the target would be missed; those made last are spared first. */
 const minimal = (
   view: ViewState,
@@ -163,6 +166,7 @@ const minimal = (
     edit.kind === "fold"
       ? edit.items.some((id) => holding.has(id))
       : edit.kind === "replace" && needed.has(edit.block)
+  let tries = TRIES
   /** One round over all of them. */
   const spare = (from: Taken): Taken => {
     let kept = from
@@ -171,6 +175,7 @@ const minimal = (
       // A block that a later edit took further, or away with its group, is as it is without this one.
       const isLast = edit.kind !== "replace" || !(later.has(edit.block) || isIn(folded, edit.block))
       if (edit.kind === "replace") later.add(edit.block)
+      if (!isLast && tries-- <= 0) continue
       // The sum says at once where an edit can't be spared; where it may be, the view without it decides.
       if (isLast && (isFixed(edit) || !meets(view, less(kept.totals, delta), target))) continue
       const others = kept.edits.flatMap((k) => (k.edit === edit ? [] : [k.edit]))

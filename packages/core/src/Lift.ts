@@ -1,6 +1,7 @@
 import type { Edit } from "./Edit.ts"
 import * as EditOf from "./Edit.ts"
 import type { Message } from "./Message.ts"
+import { isFunction } from "./internal/checks.ts"
 import { fingerprint } from "./internal/hash.ts"
 import { textOf } from "./Message.ts"
 import type { Strategy } from "./Strategy.ts"
@@ -25,11 +26,13 @@ export const lift = (
   change: (
     messages: ReadonlyArray<Message>
   ) => ReadonlyArray<Message> | Promise<ReadonlyArray<Message>>
-): Strategy =>
-  strategy(name, (view) => {
+): Strategy => {
+  isFunction("lift.change", change)
+  return strategy(name, (view) => {
     const kept = change(view.messages.slice())
     return kept instanceof Promise ? kept.then((k) => toEdits(view, k)) : toEdits(view, kept)
   })
+}
 
 /** The view's own messages in the place of clones, as functions give them that copy what they get. */
 const ownOf = (view: View, kept: ReadonlyArray<Message>): ReadonlyArray<Message> => {

@@ -3,6 +3,7 @@ import { conversationSummary } from "@varve/core/ConversationSummary"
 import { createMemory } from "@varve/core/createMemory"
 import { fileStore } from "@varve/core/FileStore"
 import { hardLimit } from "@varve/core/HardLimit"
+import { lift } from "@varve/core/Lift"
 import * as Memory from "@varve/core/Memory"
 import { pipeline } from "@varve/core/Pipeline"
 import * as Policy from "@varve/core/Policy"
@@ -278,6 +279,8 @@ describe("what a memory is made of", () => {
     ["Policy.breaker", () => Policy.breaker({ name: "mine" } as never), "breaker.strategy"],
     ["Policy.breaker", () => Policy.breaker(none, { failures: 1.5 }), "breaker.failures"],
     ["Policy.breaker", () => Policy.breaker(none, { failure: 2 } as never), "breaker.failure"],
+    ["lift", () => lift("newest", 5 as never), "lift.change"],
+    ["lift", () => lift("", (messages) => messages), "strategy.name"],
     ["Trigger.tokens", () => Trigger.tokens(NaN), "Trigger.tokens"],
     ["Trigger.images", () => Trigger.images(-1), "Trigger.images"],
     ["Trigger.bytes", () => Trigger.bytes("4 MB" as never), "Trigger.bytes"],

@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { describe } from "vitest"
+import { beside } from "../src/Beside.ts"
 import * as Commit from "../src/Commit.ts"
 import type { ConversationSummaryOptions } from "../src/ConversationSummary.ts"
 import { conversationSummary } from "../src/ConversationSummary.ts"
@@ -17,6 +18,7 @@ import { textOf } from "../src/Message.ts"
 import type { Report } from "../src/Report.ts"
 import { stepMemory } from "../src/StepMemory.ts"
 import type { Strategy } from "../src/Strategy.ts"
+import { make } from "../src/Strategy.ts"
 import type { Summarizer, SummaryRequest } from "../src/Summarizer.ts"
 import { checkValidity } from "../src/Validity.ts"
 import { SummaryError } from "../src/VarveError.ts"
@@ -282,6 +284,36 @@ describe("a summary that is made beside the agent", () => {
       yield* ticks
       assert.deepStrictEqual([t.running(), t.ended()], [0, 1])
       yield* Scope.close(scope, Exit.void)
+    })
+  )
+})
+
+describe("a memory that is closed while a request waits for a summary", () => {
+  effectIt.effect("ends the summary, begins no other, and gives the request what fits", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const s = gated()
+      const { summarizer } = s
+      // Closing waits a moment for this one, so that the request goes on before the end.
+      const busy = make(
+        "busy",
+        Effect.map(beside, (fork) => () => Effect.as(fork(Effect.andThen(ticks, ticks)), []))
+      )
+      const memory = yield* Scope.provide(
+        memoryOf(busy, conversationSummary({ summarizer }), hardLimit()),
+        scope
+      )
+      yield* memory.prepare(steps(atShare(0.6)))
+      const waiting = yield* Effect.forkChild(memory.prepare(steps(atShare(0.9) + 10)))
+      yield* Effect.yieldNow
+      yield* Effect.yieldNow
+      assert.isUndefined(waiting.pollUnsafe())
+      // No time passes.
+      yield* Scope.close(scope, Exit.void)
+      const { messages } = yield* Fiber.join(waiting)
+      assert.isAtMost(count(messages), LIMIT)
+      yield* ticks
+      assert.deepStrictEqual([s.calls(), s.ended()], [1, 1])
     })
   )
 })

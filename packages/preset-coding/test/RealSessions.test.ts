@@ -5,6 +5,8 @@ import type { PipelineInput } from "@varve/core/Pipeline"
 import { deepFreeze } from "@varve/testkit/Freeze"
 import { checkPrepared, explain } from "@varve/testkit/Invariants"
 import { maskToolResults } from "@varve/strategy-tool-result-mask"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { codingAgent } from "../src/index.ts"
 
@@ -77,5 +79,21 @@ describe.runIf(data)("codingAgent on real sessions", () => {
     expect(preset.sent).toBeLessThan(0.3 * preset.whole)
     expect(preset.sent).toBeLessThan(0.75 * Math.min(guard.sent, clips.sent))
     expect(preset.billed).toBeLessThan(0.8 * Math.min(guard.billed, clips.billed))
+
+    // What the READMEs say of it, in millions, holds to 5 %.
+    const near = (said: string | undefined, is: number) =>
+      expect(Math.abs(Number(said) / (is / 1e6) - 1)).toBeLessThan(0.05)
+    const own = readFileSync(join(import.meta.dirname, "../README.md"), "utf8")
+    const rows = [...own.matchAll(/^\| (?!pipeline|-)[^|]+\| ([\d.]+) +\| ([\d.]+|–) +\|$/gm)]
+    expect(rows).toHaveLength(4)
+    for (const [i, { billed, sent }] of [guard, clips, preset].entries()) {
+      near(rows[i + 1]?.[1], sent)
+      near(rows[i + 1]?.[2], billed)
+    }
+    near(rows[0]?.[1], preset.whole)
+    const root = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8")
+    const [, whole, sent] = /([\d.]+) million tokens become ([\d.]+)/.exec(root) ?? []
+    near(whole, preset.whole)
+    near(sent, preset.sent)
   }, 120_000)
 })

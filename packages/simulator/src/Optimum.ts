@@ -29,6 +29,11 @@ export interface Optimum {
 export interface OptimumOptions extends SimulateOptions {
   /** True where the host sets cache marks; without them a commit finds no more than the system text cached. */
   readonly marks?: boolean
+  /**
+   * Share by which a schedule may be above doing nothing, at any request: so that it would be no more, wherever
+   * the run ended. Default: any. With it only commits of all edits are looked at.
+   */
+  readonly risk?: number
 }
 
 /** A request's pieces as numbers, and the tokens up to and with each. */
@@ -66,7 +71,7 @@ export const optimum = async (
   keep: Keep,
   options: OptimumOptions
 ): Promise<Optimum> => {
-  const { cache, profile, counter, marks = false } = options
+  const { cache, profile, counter, marks = false, risk = Infinity } = options
   const { requests } = trace
   const known = new Map<string, number>()
   const rowOf = ({ pieces }: Laid): Row => {
@@ -105,10 +110,16 @@ export const optimum = async (
     return costOf(billed, output, profile.prices)
   }
 
+  const total = (row: Row): number => row.sums.at(-1) ?? 0
+  let idle = 0
+  const nothing = raw.map(
+    (row, t) => (idle += price(t, total(row), t === 0 ? 0 : total(raw[t - 1]!)))
+  )
+  const most = nothing.map((cost) => cost * (1 + risk) + 1e-12)
+
   const costs = requests.map(() => Infinity)
   const last = requests.map(() => -1)
   const best: Array<Plan | undefined> = requests.map(() => undefined)
-  const total = (row: Row): number => row.sums.at(-1) ?? 0
   // The plan of the last commit at `s`; -1: none so far.
   for (let s = -1; s < requests.length; s++) {
     const plan = s < 0 ? { row: { keys: [], sums: [] }, cost: 0, before: -1 } : best[s]
@@ -128,11 +139,12 @@ export const optimum = async (
           sharedTokens(plan.row, s < 0 ? undefined : raw[s]!, raw[t - 1]!, target)
         )
         const committed = cost + price(t, total(target), prefix)
-        if (committed < (best[t]?.cost ?? Infinity)) {
+        if (committed <= most[t]! && committed < (best[t]?.cost ?? Infinity)) {
           best[t] = { row: target, cost: committed, before: s }
         }
       }
       cost += price(t, base + total(raw[t]!), sent)
+      if (cost > most[t]!) break
       if (cost < costs[t]!) {
         costs[t] = cost
         last[t] = s
@@ -144,12 +156,11 @@ export const optimum = async (
     whole.unshift({ request: s, from: 0 })
   let commits: ReadonlyArray<PlannedCommit> = whole
 
-  const suffixes = suffixOptimum(trace, rawPieces, editedPieces, options)
-  let idle = 0
-  for (const [t, row] of raw.entries()) {
-    idle += price(t, total(row), t === 0 ? 0 : total(raw[t - 1]!))
-    if (suffixes === undefined) continue
-    const about = idle + suffixes.gains[t + 1]! / 1e6
+  const suffixes =
+    risk === Infinity ? suffixOptimum(trace, rawPieces, editedPieces, options) : undefined
+  for (const t of raw.keys()) {
+    if (suffixes === undefined) break
+    const about = nothing[t]! + suffixes.gains[t + 1]! / 1e6
     // In steps of 128 it is about right; otherwise it is right, and only the schedule of the whole run is needed.
     if (cache !== "lcp" && t < raw.length - 1) costs[t] = Math.min(costs[t]!, about)
     else if (about < costs[t]! * (1 - WORTH)) {

@@ -83,6 +83,22 @@ describe("when it pays, where a commit is dearest", { timeout: 120_000 }, () => 
   })
 })
 
+describe("a schedule that would be near doing nothing wherever the run ended", () => {
+  it.each([
+    ["opus-4.8", 1.3],
+    ["opus-5.5", 1.3],
+    ["gpt-6.2-sol", 1.3],
+    ["gemini-4-argon", 1.4]
+  ])("can't be near fixed batches at 100 steps: %s", async (name, times) => {
+    const options = { ...sheets.find((s) => s.name === name)!, counter: syntheticCounter(1560) }
+    const careful = await optimum(guiRun({ steps: 100 }), 3, { ...options, risk: 0.02 })
+    const { cost } = await simulate(guiRun({ steps: 100 }), interval(3, 25), options)
+    expect(careful.cost / cost).toBeGreaterThan(times)
+    const idle = await costs(100, nothing, options)
+    careful.costs.forEach((c, i) => expect(c / idle[i]!).toBeLessThanOrEqual(1.02))
+  })
+})
+
 const hasData = requireData("when it pays, on real sessions")
 
 describe.skipIf(!hasData)("when it pays, on real sessions", { timeout: 300_000 }, () => {

@@ -189,7 +189,7 @@ const sharing = (
  * import { checkPrepared } from "@varve/testkit/Invariants"
  *
  * const input = [{ role: "user" as const, content: "hi" }]
- * console.log(checkPrepared({ input, output: [] }).map((v) => v.rule)) // => [ 'I3' ]
+ * console.log(checkPrepared({ input, output: [] }).map((v) => v.rule)) // => [ 'I2', 'I3' ]
  * ```
  */
 export const checkPrepared = (p: Prepared): ReadonlyArray<Violation> => {

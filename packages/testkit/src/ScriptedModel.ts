@@ -45,6 +45,8 @@ export interface ScriptedModelOptions {
   readonly limits?: Partial<Limits>
   readonly counter?: Counter
   readonly startsWithUser?: boolean
+  /** True where it refuses a message with calls right behind another assistant message. */
+  readonly alternates?: boolean
 }
 
 /**
@@ -60,14 +62,17 @@ export interface ScriptedModelOptions {
  * ```
  */
 export const scriptedModel = (options: ScriptedModelOptions): ScriptedModel => {
-  const { answer, counter = estimateCounter(), limits = {}, startsWithUser = false } = options
+  const { answer, counter = estimateCounter(), limits = {} } = options
+  const { alternates = false, startsWithUser = false } = options
   const requests: Array<ReceivedRequest> = []
   return {
     requests,
     ask: async (messages, overhead = {}) => {
       const cost = measure(messages, counter, overhead)
       const refused = [
-        ...checkValidity(messages, { startsWithUser }).map((f) => `message ${f.at}: ${f.what}`),
+        ...checkValidity(messages, { startsWithUser, alternates }).map(
+          (f) => `message ${f.at}: ${f.what}`
+        ),
         ...overLimits(cost, limits)
       ]
       const request = requests.length

@@ -1,3 +1,4 @@
+import { estimateCounter } from "@varve/core/Counter"
 import type { Message } from "@varve/core/Message"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -86,6 +87,34 @@ describe("checkPrepared accepts", () => {
     ]
   ])("%s", (_, output, options) => {
     expect(explain(checkPrepared({ input, output, ...options }))).toBe("")
+  })
+})
+
+describe("a provider that wants turns to alternate", () => {
+  const answer: Message = { role: "assistant", content: "Which one?" }
+  const own = deepFreeze([task, answer, newest, caller, first, second])
+  const crowded = own.filter((m) => m !== newest)
+  const found = (output: ReadonlyArray<Message>, options: Partial<Prepared> = {}) =>
+    checkPrepared({ input: own, output, ...options }).map((v) => v.rule)
+
+  it("is asked for by the option, and an answer right before a call is then found", () => {
+    expect(found(own, { alternates: true })).toEqual([])
+    expect(found(crowded)).toEqual([])
+    expect(found(crowded, { alternates: true })).toEqual(["I1"])
+  })
+
+  it("has no say in what the host itself has so", () => {
+    expect(checkPrepared({ input: crowded, output: crowded, alternates: true })).toEqual([])
+  })
+
+  it("may cost an overflow the note that has to part the two", () => {
+    const isPinned = (m: Message) => m === answer || m === caller
+    const part = crowded.filter((m) => m !== first && m !== second)
+    const tokens = estimateCounter().request({ messages: part }).tokens + 40
+    const check = (alternates: boolean) =>
+      checkOverflow({ input: own, isPinned, limits: { tokens }, alternates })
+    expect(check(true)).toEqual([])
+    expect(check(false).map((v) => v.rule)).toEqual(["I10"])
   })
 })
 

@@ -37,6 +37,20 @@ describe("scriptedModel", () => {
     await expect(model.ask([orphan as Message])).rejects.toThrow(/no call before it/)
     expect(model.requests.map((r) => r.refused.length)).toEqual([1, 1])
   })
+
+  it("refuses a call right behind an answer only where turns have to alternate", async () => {
+    const call = { type: "toolCall" as const, id: "c", name: "go", arguments: {} }
+    const messages: ReadonlyArray<Message> = [
+      task,
+      { role: "assistant", content: "Well then." },
+      { role: "assistant", content: [call] }
+    ]
+    const answer = () => "ok"
+    await scriptedModel({ answer }).ask(messages)
+    await expect(scriptedModel({ answer, alternates: true }).ask(messages)).rejects.toThrow(
+      /right behind another/
+    )
+  })
 })
 
 describe("runAgent", () => {

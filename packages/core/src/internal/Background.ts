@@ -29,6 +29,9 @@ export const allOf = (fibers: Fibers): Effect.Effect<void> =>
 /** Those whose work is of no use to anybody once their memory is closed. */
 const passing = new WeakSet<Fiber.Fiber<unknown, unknown>>()
 
+/** Where no such work begins any more. */
+const closed = new WeakSet<Fibers>()
+
 /** How work beside the agent begins and ends. */
 export interface BesideOptions {
   /** True to begin it before this returns: what doesn't wait for anything is done then. */
@@ -44,14 +47,22 @@ export const forkBeside = <A, E>(
   fibers: Fibers,
   { passing: isPassing = false, startImmediately = false }: BesideOptions = {}
 ): Effect.Effect<Fiber.Fiber<A, E>> =>
-  Effect.map(Effect.forkIn(effect, scope, { startImmediately }), (fiber) => {
-    if (fiber.pollUnsafe() !== undefined) return fiber
-    if (isPassing) passing.add(fiber)
-    fibers.add(fiber)
-    fiber.addObserver(() => fibers.delete(fiber))
-    return fiber
-  })
+  Effect.suspend(() => {
+    const work = isPassing && closed.has(fibers) ? Effect.interrupt : effect
+    return Effect.forkIn(work, scope, { startImmediately })
+  }).pipe(
+    Effect.map((fiber) => {
+      if (fiber.pollUnsafe() !== undefined) return fiber
+      if (isPassing) passing.add(fiber)
+      fibers.add(fiber)
+      fiber.addObserver(() => fibers.delete(fiber))
+      return fiber
+    })
+  )
 
-/** Ends what is of no use once the memory is closed. */
+/** Ends what is of no use once the memory is closed, now and for good. */
 export const endPassing = (fibers: Fibers): Effect.Effect<void> =>
-  Effect.suspend(() => Fiber.interruptAll([...fibers].filter((fiber) => passing.has(fiber))))
+  Effect.suspend(() => {
+    closed.add(fibers)
+    return Fiber.interruptAll([...fibers].filter((fiber) => passing.has(fiber)))
+  })

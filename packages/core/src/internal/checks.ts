@@ -34,6 +34,10 @@ export const isTrigger = (path: string, given: unknown): void => {
     refuse(path, given, "a function from a view to true or false, as in Trigger.share(0.7)")
 }
 
+export const isFunction = (path: string, given: unknown): void => {
+  if (typeof given !== "function") refuse(path, given, "a function")
+}
+
 export const isAbove0 = (path: string, given: unknown): void => {
   if (!(typeof given === "number" && given > 0)) refuse(path, given, "a number above 0")
 }
