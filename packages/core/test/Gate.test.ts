@@ -1,6 +1,7 @@
 import * as Edit from "@varve/core/Edit"
 import { blockId } from "@varve/core/Message"
 import type { Message } from "@varve/core/Message"
+import { defaultProfile } from "@varve/core/Profile"
 import { strategy } from "@varve/core/Strategy"
 import { createMemory } from "@varve/core/createMemory"
 import * as Commit from "@varve/core/Commit"
@@ -236,6 +237,21 @@ describe("a fold", () => {
       const g = gate(open.slice(0, 2), {}, guard)
       const why = g.why(Edit.fold([g.group(1)], null, g.id(1)))
       expect(why).toBe(guard ? undefined : "protected: a call without a result")
+    }
+  })
+
+  it("never leaves nothing to answer: the last of a conversation can't leave whole", () => {
+    for (const startsWithUser of [false, true]) {
+      const profile = { ...defaultProfile, startsWithUser }
+      const only = user([image(), image()], { id: "only" })
+      const g = gate([system("rules"), only], { protectLast: 0, profile }, true)
+      const why = startsWithUser
+        ? "the first message would not be a user's"
+        : "nothing would be left to answer"
+      expect(g.why(Edit.fold([g.group(1)], null, g.id(1)))).toBe(why)
+      const noted = Edit.fold([g.group(1)], "[left out]", g.id(1))
+      expect(g.why(noted)).toBeUndefined()
+      expect(g.why(Edit.fold([noted.id], null, g.id(1)))).toBe(why)
     }
   })
 

@@ -136,8 +136,11 @@ const effectFault = (
   before: number,
   { guard }: GateOptions
 ): string | undefined => {
-  if (edit.kind !== "replace" && edit.text === null && draft.base.profile.startsWithUser) {
-    if (draft.opening !== "user") return "the first message would not be a user's"
+  if (edit.kind !== "replace" && edit.text === null) {
+    const { opening } = draft
+    if (draft.base.profile.startsWithUser && opening !== "user")
+      return "the first message would not be a user's"
+    if (edit.kind === "fold" && opening === undefined) return "nothing would be left to answer"
   }
   if (edit.kind === "memo") {
     const memo = draft.memo(edit.key)
