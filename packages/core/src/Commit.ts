@@ -20,7 +20,10 @@ export interface Staged {
   readonly firstMemo: boolean
 }
 
-/** Everything staged at or behind `cut` comes into force; `null`: nothing does. */
+/**
+ * Everything staged at or behind `cut` comes into force; `null`: nothing does. Where a fold does, the staged memos
+ * do too: they tell of what leaves with it.
+ */
 export interface CommitDecision {
   readonly cut: number | null
   readonly reason: string

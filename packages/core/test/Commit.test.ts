@@ -1,19 +1,33 @@
 import { assert, it as effectIt } from "@effect/vitest"
 import type { Staged } from "@varve/core/Commit"
 import * as Commit from "@varve/core/Commit"
+import { conversationSummary } from "@varve/core/ConversationSummary"
 import { createMemory } from "@varve/core/createMemory"
 import * as Edit from "@varve/core/Edit"
+import { hardLimit } from "@varve/core/HardLimit"
 import * as Memory from "@varve/core/Memory"
 import type { Message } from "@varve/core/Message"
 import { defaultProfile } from "@varve/core/Profile"
 import type { Report } from "@varve/core/Report"
+import { stepMemory } from "@varve/core/StepMemory"
 import { strategy } from "@varve/core/Strategy"
 import type { ImageRef, ItemRef } from "@varve/core/View"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { describe, expect, it } from "vitest"
 import { handView } from "./fixtures/handView.ts"
-import { assistant, session, step, task, thinking, user } from "./fixtures/history.ts"
+import {
+  assistant,
+  call,
+  read,
+  result,
+  session,
+  step,
+  task,
+  text,
+  thinking,
+  user
+} from "./fixtures/history.ts"
 
 const staged = (position: number, saved: number, parts: Partial<Staged> = {}): Staged => ({
   edit: Edit.replace(`m${position}/0`, "card"),
@@ -329,6 +343,33 @@ describe("edits wait", () => {
     expect(texts.every((t) => t.includes("[1 so far]"))).toBe(true)
     // The newest is known all the same.
     expect(memory.compose()).toBe("[4 so far]")
+  })
+
+  it("a fold takes the memo along: what leaves with it is told of in the same request", async () => {
+    for (const [pipeline, tokens] of [
+      [[conversationSummary(), stepMemory(), hardLimit()], 8000],
+      [[conversationSummary(), stepMemory(), hardLimit()], 20_000],
+      [[stepMemory(), hardLimit()], 8000]
+    ] as const) {
+      const memory = createMemory({ pipeline: [...pipeline], budget: { tokens } })
+      const history: Array<Message> = [task]
+      let folded = 0
+      for (let n = 1; n <= 120; n++) {
+        const { messages } = await memory.prepare(history.slice())
+        const sent = read(messages)
+        const told = Number(/up to step (\d+)/.exec(sent)?.[1] ?? 0)
+        if (!sent.includes('"c1"')) folded++
+        for (let k = told + 1; k < n; k++) expect(sent, `step ${k} at ${n}`).toContain(`"c${k}"`)
+        memory.steps.begin({ id: `c${n}`, callId: `c${n}`, goal: `open order ${n}`, tool: "open" })
+        memory.steps.finish({ id: `c${n}`, callId: `c${n}`, outcome: "success" })
+        history.push(
+          assistant(call(`c${n}`, "open", { n })),
+          result(`c${n}`, [text(`Order ${n}. ${"All is well here. ".repeat(40)}`)])
+        )
+      }
+      expect(folded).toBeGreaterThan(20)
+      await memory.close()
+    }
   })
 
   it("for the end of a turn where reasoning is bound to what stands before it", async () => {

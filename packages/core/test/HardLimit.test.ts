@@ -186,6 +186,23 @@ describe("the guard's ladder", () => {
       /\n\[image 1280x720; over the limit; recall [0-9a-z]+\/1\]$/
     )
   })
+
+  it("what a user said in few words goes after all other old groups, and the note says when it has to", async () => {
+    const history: Array<Message> = [task]
+    for (let n = 1; n <= 60; n++) {
+      history.push(...step(n, { words: 60 }))
+      if (n % 10 === 5) history.push(user(`Correction ${n}: never delete anything.`))
+      if (n === 7) history.push(user(words(400)))
+    }
+    const { messages } = await guarded(history, { tokens: 4000 })
+    const sent = read(messages)
+    for (const n of [5, 15, 25, 35, 45, 55]) expect(sent).toContain(`Correction ${n}:`)
+    expect(sent).not.toContain(words(400))
+    expect(sent).toContain("to fit the limit, 1 of them the user's; calls among them")
+    const tight = await guarded(history, { tokens: 200 })
+    expect(read(tight.messages)).toMatch(/to fit the limit, [2-7] of them the user's/)
+    expect(read(tight.messages)).not.toContain("Correction 5:")
+  })
 })
 
 describe("what the guard leaves", () => {

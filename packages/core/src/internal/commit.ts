@@ -136,6 +136,15 @@ const forcedCut = (view: ViewState, staged: ReadonlyArray<Candidate>): number =>
   return cuts[low]!
 }
 
+/**
+ * The same cut, or the one before the memos where a fold comes into force behind them: what leaves with it must
+ * stand in a memo that knows of it, whatever that costs.
+ */
+const withMemos = (staged: ReadonlyArray<Candidate>, cut: number): number =>
+  staged.some((s) => s.edit.kind === "fold" && s.position >= cut)
+    ? Math.min(cut, ...staged.flatMap((s) => (s.edit.kind === "memo" ? [s.position] : [])))
+    : cut
+
 export interface Committed {
   readonly view: ViewState
   readonly seqs: ReadonlySet<number>
@@ -198,7 +207,8 @@ const commitShown = (session: Session, view: ViewState, rule: CommitRule): Commi
   }
   const { cut, reason } = decision
   if (cut === null) return { ...nothing, reason }
-  const chosen = staged.filter((s) => s.position >= cut)
+  const first = withMemos(staged, cut)
+  const chosen = staged.filter((s) => s.position >= first)
   const [after, seqs] = apply(view, chosen)
   const from = Math.min(...chosen.filter((s) => seqs.has(s.seq)).map((s) => s.position))
   return {

@@ -10,6 +10,7 @@ import { LEFT_OUT, less } from "./Draft.ts"
 import type { Item } from "./items.ts"
 import { GroupItem, textMessage } from "./items.ts"
 import { protectionOf } from "./protect.ts"
+import { textsOf } from "./redact.ts"
 import type { Totals, ViewState } from "./ViewState.ts"
 
 /** Old results, arguments and texts longer than this are clipped to it, in tokens. */
@@ -66,6 +67,10 @@ function* sites(draft: Draft, item: Item, rank: 0 | 1 | 2 = 0): Generator<Site> 
   }
 }
 
+/** Redacted before it is cut: half of a secret is not found any more. */
+const clippedArguments = ({ context }: ViewState, value: unknown, length: number): unknown =>
+  clipArguments(context.redact === undefined ? value : textsOf(value, context.redact), length)
+
 const clipArguments = (value: unknown, length: number, depth = 0): unknown => {
   if (typeof value === "string") {
     if (value.length <= length) return value
@@ -83,7 +88,7 @@ const clipArguments = (value: unknown, length: number, depth = 0): unknown => {
 }
 
 const clipped = (view: ViewState, text: string, tokens: number): string =>
-  clipText(text, tokens, view.counter.text)
+  clipText(view.context.redact?.(text) ?? text, tokens, view.counter.text)
 
 /** Old results to head and tail, then long arguments, then old reasoning; oldest first in each. */
 export function* textRungs(view: ViewState, draft: Draft): Generator<Edit> {
@@ -101,7 +106,11 @@ export function* textRungs(view: ViewState, draft: Draft): Generator<Edit> {
     for (const { block, id } of sites(draft, item)) {
       if (block.type !== "toolCall" || levelOf(view, id) !== undefined) continue
       if (counter.text(JSON.stringify(block.arguments) ?? "") <= CLIP) continue
-      yield EditOf.replace(id, { ...block, arguments: clipArguments(block.arguments, 200) }, 1)
+      yield EditOf.replace(
+        id,
+        { ...block, arguments: clippedArguments(view, block.arguments, 200) },
+        1
+      )
     }
   }
   for (const item of free) {
@@ -114,26 +123,39 @@ export function* textRungs(view: ViewState, draft: Draft): Generator<Edit> {
 interface Left {
   readonly of: "hardLimit"
   readonly messages: number
+  /** How many of them are a user's. */
+  readonly asked: number
   readonly calls: Readonly<Record<string, number>>
 }
+
+const NOTHING: Left = { of: "hardLimit", messages: 0, asked: 0, calls: {} }
 
 const isNote = (item: Item): boolean => (item.data as Left | undefined)?.of === "hardLimit"
 
 /** Adds what an item stands for to what has left. */
 const addLeft = (left: Left, item: Item): Left => {
-  const data = item.data as Left | undefined
+  const data = item.data as (Partial<Left> & { readonly results?: Left["calls"] }) | undefined
   const calls: Record<string, number> = { ...left.calls }
   const count = (name: string, n: number) => void (calls[name] = (calls[name] ?? 0) + n)
+  // An earlier note and a summary both know how many results they stand for.
+  for (const [name, n] of Object.entries(data?.calls ?? data?.results ?? {})) count(name, n)
   if (data?.of === "hardLimit") {
-    for (const [name, n] of Object.entries(data.calls)) count(name, n)
-    return { of: "hardLimit", messages: left.messages + data.messages, calls }
+    const messages = left.messages + (data.messages ?? 0)
+    return { of: "hardLimit", messages, asked: left.asked + (data.asked ?? 0), calls }
   }
   for (const message of item.messages) if (message.role === "toolResult") count(message.toolName, 1)
-  return { of: "hardLimit", messages: left.messages + item.members.length, calls }
+  return {
+    of: "hardLimit",
+    messages: left.messages + item.members.length,
+    asked: left.asked + (isAsked(item) ? 1 : 0),
+    calls
+  }
 }
 
-/** The one note of what left: how many messages, and which tools were called how often. */
-const note = ({ messages, calls }: Left): string => {
+const isAsked = (item: Item): boolean => item.kind === "group" && item.messages[0]?.role === "user"
+
+/** The one note of what left: how many messages, whose, and which tools were called how often. */
+const note = ({ messages, asked, calls }: Left): string => {
   const named = Object.entries(calls).sort(([a], [b]) => (a < b ? -1 : 1))
   const list = named
     .slice(0, 12)
@@ -142,12 +164,13 @@ const note = ({ messages, calls }: Left): string => {
   const rest = named.length > 12 ? ` and ${named.length - 12} more tools` : ""
   return (
     `[${messages} earlier messages were left out to fit the limit` +
+    (asked === 0 ? "" : `, ${asked} of them the user's`) +
     (list === "" ? "" : `; calls among them: ${list}${rest}; call again for what is needed`) +
     "]"
   )
 }
 
-/** The oldest groups out, as few as are enough, behind one note. */
+/** The oldest groups out, as few as are enough, behind one note; what a user said in few words after the others. */
 export function* groupsOut(
   view: ViewState,
   draft: Draft,
@@ -158,9 +181,11 @@ export function* groupsOut(
   )
   // A summary carries more in its tokens than what it stands behind would: it goes after all groups.
   const isSummary = (i: Item) => i.kind === "fold" && i.messages.length > 0 && !isNote(i)
-  const free = [...open.filter((i) => !isSummary(i)), ...open.filter(isSummary)]
+  const isBrief = (i: Item) => isAsked(i) && i.tokens <= CLIP
+  const rank = (i: Item) => (isSummary(i) ? 2 : isBrief(i) ? 1 : 0)
+  const free = open.toSorted((a, b) => rank(a) - rank(b))
   const out: Array<Item> = []
-  let left: Left = { of: "hardLimit", messages: 0, calls: {} }
+  let left = NOTHING
   let { totals } = draft
   for (const { id } of free) {
     const item = draft.item(id)
@@ -224,7 +249,11 @@ export function* softRungs(view: ViewState, draft: Draft, limit: number): Genera
   for (const item of view.items) {
     for (const { block, id } of sites(draft, item, 1)) {
       if (block.type === "toolCall" && isSoft(id)) {
-        yield EditOf.replace(id, { ...block, arguments: clipArguments(block.arguments, 40) }, 1)
+        yield EditOf.replace(
+          id,
+          { ...block, arguments: clippedArguments(view, block.arguments, 40) },
+          1
+        )
       }
     }
   }
@@ -263,7 +292,7 @@ export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
   // A request is never empty: of one that is a single step, a note of it stays where the step can't.
   const shown = draft.item(newest.id)!.messages.length
   const others = draft.conversation - shown
-  const left = addLeft({ of: "hardLimit", messages: 0, calls: {} }, newest)
+  const left = addLeft(NOTHING, newest)
   yield others > 0 ? out(newest, null) : out(newest, note(left), left)
   if (others === 0 && draft.item(newest.id) !== undefined) yield out(newest, LEFT_OUT, left)
   // What had to stay because of what stood behind it (a first message of a user's, a turn between two of the
