@@ -96,6 +96,25 @@ export const observe = (state: Calibration, seen: Observation): Calibration => {
   }
 }
 
+/**
+ * Takes in the figure of an error that says how many tokens a request had. Where nothing was reported before,
+ * the whole difference is taken for the counter's: of a request that fills a window, what a host hides is little.
+ *
+ * @example
+ * ```ts
+ * import { applyCalibration, observeOverflow, startCalibration } from "@varve/core/Calibration"
+ *
+ * const state = observeOverflow(startCalibration({}), { estimate: 200_000, actual: 300_000 })
+ * console.log(applyCalibration(state, 100_000).tokens) // => 150000
+ * ```
+ */
+export const observeOverflow = (state: Calibration, seen: Observation): Calibration => {
+  const { actual, estimate, fixed = 0 } = seen
+  const ratio = (actual - fixed) / (estimate - fixed)
+  const isFirst = state.anchor === undefined && ratio >= LOWEST && ratio <= HIGHEST
+  return observe(isFirst ? { ...state, ratio } : state, seen)
+}
+
 const learn = (state: Calibration, actual: number, estimate: number): Calibration => {
   const { anchor, ratio, weight } = state
   if (anchor === undefined) return state

@@ -3,6 +3,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { Overhead } from "./Counter.ts"
 import { errorText } from "./internal/box.ts"
+import { tell } from "./internal/tell.ts"
 import { safeRedact } from "./internal/redact.ts"
 import type { Saved } from "./Ledger.ts"
 import type { MemoryOptions, PrepareOptions, Prepared, Recalled, ReportedUsage } from "./Memory.ts"
@@ -96,7 +97,7 @@ const build = (options: MemoryOptions, seed: ReadonlyArray<Saved> | undefined): 
         return out as typeof messages
       } catch (error) {
         if (signal?.aborted === true) return messages
-        tell(options, errorText(error))
+        failed(options, error)
         if (!(error instanceof StoreError)) return messages
         // The session can't be read, and what is sent still has to fit. Nothing of this is saved.
         unsaved ??= build({ ...options, store: noStore }, undefined)
@@ -149,11 +150,5 @@ const run = async <A, E>(
   }
 }
 
-const tell = (options: MemoryOptions, error: string): void => {
-  try {
-    const { onEvent, redact = (text) => text } = options
-    onEvent?.({ type: "failed", error: safeRedact(redact)(error) })
-  } catch {
-    // A listener's fault is the listener's.
-  }
-}
+const failed = ({ onEvent, redact = (text) => text }: MemoryOptions, error: unknown): void =>
+  tell(onEvent, { type: "failed", error: errorText(error, safeRedact(redact)) })

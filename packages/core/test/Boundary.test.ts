@@ -9,6 +9,7 @@ import { memoryStore } from "@varve/core/Store"
 import { make, strategy } from "@varve/core/Strategy"
 import { beside } from "@varve/core/Beside"
 import { ConfigError, NotAvailable, StoreError } from "@varve/core/VarveError"
+import type { VarveEvent } from "@varve/core/VarveEvent"
 import { checkValidity } from "@varve/core/Validity"
 import { deepFreeze } from "@varve/testkit/Freeze"
 import * as Effect from "effect/Effect"
@@ -61,6 +62,28 @@ describe("what is no history", () => {
       expect(() => createMemory(options as never)).toThrow(ConfigError)
       expect(() => createMemory(options as never)).toThrow(new RegExp(`^${path}`))
     }
+  })
+})
+
+describe("a host's own functions", () => {
+  it("that fail later, or give what they shouldn't, are told of and change nothing", async () => {
+    const warnings: Array<string> = []
+    const memory = createMemory({
+      overhead: () => 5 as never,
+      onEvent: (async (event: VarveEvent) => {
+        if (event.type === "warning") warnings.push(event.message)
+        throw new Error("later")
+      }) as never
+    })
+    expect((await memory.prepare(history)).messages).toBe(history)
+    expect(warnings).toEqual(["overhead gave 5, not { system, tools }"])
+    const asynchronous = createMemory({
+      overhead: (async () => ({ system: "s" })) as never,
+      onEvent: (event) => event.type === "warning" && warnings.push(event.message)
+    } as MemoryOptions)
+    await asynchronous.prepare(history)
+    expect(warnings.at(-1)).toBe("overhead gave a promise, not { system, tools }")
+    await new Promise((resolve) => setImmediate(resolve))
   })
 })
 

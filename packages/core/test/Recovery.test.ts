@@ -1,4 +1,5 @@
 import { createMemory } from "@varve/core/createMemory"
+import { conversationSummary } from "@varve/core/ConversationSummary"
 import { hardLimit } from "@varve/core/HardLimit"
 import type { MemoryOptions } from "@varve/core/Memory"
 import type { Message } from "@varve/core/Message"
@@ -52,6 +53,25 @@ describe("an overflow that the provider reports", () => {
     const next = await memory.prepare([...history, user("go on")])
     expect(next.report.before.tokens).toBeGreaterThan(1.9 * sent.tokens)
     expect(next.report.limits.tokens).toBe(limit)
+  })
+
+  it("of tokens with figures, and nothing reported before: the difference is the counter's, no more goes than has to", async () => {
+    const texts = session(60, { words: 300, images: 0 })
+    for (const [pipeline, least] of [
+      [[hardLimit()], 0.45],
+      [[conversationSummary(), hardLimit()], 0.2]
+    ] as const) {
+      for (const ratio of [1.05, 1.3, 1.5, 1.8, 2.2, 2.8]) {
+        const memory = memoryOf({ pipeline: [...pipeline] })
+        const { report } = await memory.prepare(texts)
+        const actual = Math.ceil(ratio * report.after.tokens)
+        const limit = Math.floor(0.9 * actual)
+        const answer = (await memory.recover(says({ kind: "tokens", actual, limit }), texts))!
+        const real = ratio * figures(answer.messages).tokens
+        expect(real, `at ${ratio}`).toBeLessThanOrEqual(limit)
+        expect(real, `at ${ratio}`).toBeGreaterThan(least * limit)
+      }
+    }
   })
 
   it("of images goes below what was sent, then to one", async () => {
@@ -154,6 +174,14 @@ describe("what is no overflow", () => {
     const plain = createMemory({})
     await plain.prepare(history)
     expect(await plain.recover(says({ kind: "tokens" }), history)).toBeUndefined()
+  })
+
+  it("is a classifier that gives nonsense, or a promise that fails: the provider's error stays the caller's", async () => {
+    for (const given of [7, "tokens", {}, { kind: "money" }, Promise.reject(new Error("late"))]) {
+      const { memory } = await after({ profile: { ...profile, classify: () => given as never } })
+      expect(await memory.recover(new Error("400"), history)).toBeUndefined()
+    }
+    await new Promise((resolve) => setImmediate(resolve))
   })
 
   it("is a classifier that throws: the provider's error stays the caller's", async () => {

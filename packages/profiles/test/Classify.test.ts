@@ -93,6 +93,10 @@ describe("too many tokens", () => {
       "The input token count is 40000 and exceeds the maximum, the model supports up to 32768 tokens",
       tokens(40_000, 32_768)
     ],
+    [
+      "Unable to submit request because the input token count is 1100000 but model only supports up to 1048576.",
+      tokens(1_100_000, 1_048_576)
+    ],
     // xAI
     [
       "This model's maximum prompt length is 131072 but the request contains 140001 tokens.",

@@ -1,13 +1,20 @@
 import type { Limits } from "../Budget.ts"
 import { resolveLimits } from "../Budget.ts"
 import type { Calibration } from "../Calibration.ts"
-import { applyCalibration, observe, startCalibration, usageTokens } from "../Calibration.ts"
+import {
+  applyCalibration,
+  observe,
+  observeOverflow,
+  startCalibration,
+  usageTokens
+} from "../Calibration.ts"
 import type { Counter, Overhead } from "../Counter.ts"
 import type { Restored } from "../Ledger.ts"
 import { calibrationLine } from "../Ledger.ts"
 import type { ReportedUsage } from "../Memory.ts"
 import type { MessageId } from "../Message.ts"
 import type { Entry } from "../Transcript.ts"
+import { show } from "../VarveError.ts"
 import { errorText } from "./box.ts"
 import { bytesOf } from "./bytes.ts"
 import type { readOptions } from "./memoryOptions.ts"
@@ -150,25 +157,33 @@ export class Meter {
     if (reported === undefined) return
     this.#reported = undefined
     const { actual, last, length, output } = reported
-    this.observe(session, actual, last, session.transcript.answerAt(length), output)
+    const answer = session.transcript.answerAt(length)
+    const { estimate, fixed } = last
+    const told = answer && { estimate: answer.facts.tokens, output }
+    this.#take(
+      session,
+      last,
+      observe(this.#known, { estimate, fixed, actual, answer: told }),
+      answer
+    )
   }
 
-  observe(session: Session, actual: number, last: Sent, answer?: Entry, output?: number): void {
-    const { estimate, fixed, edits, items } = last
-    const known = observe(this.#known, {
-      estimate,
-      fixed,
-      actual,
-      answer: answer && { estimate: answer.facts.tokens, output }
-    })
+  /** Learns from an error that says how many tokens the last request had. */
+  refused(session: Session, actual: number, last: Sent): void {
+    const { estimate, fixed } = last
+    this.#take(session, last, observeOverflow(this.#known, { estimate, fixed, actual }))
+  }
+
+  #take({ ledger, journal }: Session, last: Sent, known: Calibration, answer?: Entry): void {
     if (known === this.#known) return
     this.#known = known
-    const { ledger, journal } = session
-    const newest = answer?.id ?? items.at(-1)?.members.at(-1)
-    ledger.anchored = edits === ledger.sent ? newest : undefined
+    const newest = answer?.id ?? last.items.at(-1)?.members.at(-1)
+    ledger.anchored = last.edits === ledger.sent ? newest : undefined
     journal.push(calibrationLine(known, ledger))
   }
 }
+
+const isPromise = (u: unknown): boolean => u instanceof Promise
 
 /** What the host says of system text and tools; a function that throws says nothing. */
 export const hostOverhead = (
@@ -176,9 +191,12 @@ export const hostOverhead = (
   warn: (message: string) => void
 ): Overhead | undefined => {
   try {
-    return overhead?.()
+    const given: unknown = overhead?.()
+    if (given === undefined || (typeof given === "object" && given !== null && !isPromise(given)))
+      return given
+    warn(`overhead gave ${isPromise(given) ? "a promise" : show(given)}, not { system, tools }`)
   } catch (error) {
     warn(`overhead failed: ${errorText(error)}`)
-    return undefined
   }
+  return undefined
 }

@@ -82,10 +82,21 @@ export const learned = ({ kind, limit, unit }: Overflow): Tighter => {
   return unit === "bytes" ? { bytesPerImage: limit } : { maxEdge: limit }
 }
 
-/** What a provider's error says of an overflow; a classifier that throws says nothing. */
+const kinds: ReadonlySet<unknown> = new Set<OverflowKind>([
+  "tokens",
+  "image-count",
+  "image-size",
+  "bytes"
+])
+
+/** What a provider's error says of an overflow; a classifier that throws or gives nonsense says nothing. */
 export const classified = (profile: Profile, error: unknown): Overflow | undefined => {
   try {
-    return profile.classify?.(error)
+    const given = profile.classify?.(error) as unknown
+    // One that gives a promise must not end the process with it.
+    if (given instanceof Promise) given.catch(() => undefined)
+    const overflow = given as Partial<Overflow> | null | undefined
+    return kinds.has(overflow?.kind) ? (overflow as Overflow) : undefined
   } catch {
     return undefined
   }

@@ -43,7 +43,8 @@ const tokenFigures = [
   "with <limit> maximum context",
   "range of input length should be \\[\\d{1,9}, ?<limit>\\]",
   "must be <= <limit>",
-  "supports (?:only )?up to <limit> tokens"
+  "supports (?:only )?up to <limit> tokens",
+  "only supports up to <limit>"
 ].map(figure)
 
 const imageFigures = [

@@ -140,7 +140,10 @@ export const tokenPatterns: ReadonlyArray<Pattern> = [
     test: /exceeds? (?:the )?context limit|model'?s maximum context limit/i
   },
   { reason: "longer than the context length", test: /longer than the model'?s context length/i },
-  { reason: "Google: input token count", test: /input token count[^\n]{0,80}exceeds? the max/i },
+  {
+    reason: "Google: input token count",
+    test: /input token count[^\n]{0,80}(?:exceeds? the max|only supports up to)/i
+  },
   {
     reason: "exceeds the maximum number of tokens",
     test: /exceeds? the max(?:imum)? (?:number of )?(?:input |prompt )?tokens/i
