@@ -29,7 +29,8 @@ export const flatten = (input: PipelineInput, path = "pipeline"): ReadonlyArray<
   const names = new Map<string, string>()
   const walk = (entries: PipelineInput, at: string): void => {
     if (!Array.isArray(entries)) {
-      issues.push({ path: at, given: show(entries), allowed: "a list of strategies" })
+      const preset = "a list of strategies; spread a preset: createMemory({ ...guiAgent() })"
+      issues.push({ path: at, given: show(entries), allowed: preset })
       return
     }
     entries.forEach((entry: unknown, i) => {

@@ -30,7 +30,11 @@ const none = strategy("none", () => [])
 
 describe("a memory's options", () => {
   it.each<readonly [string, unknown, ConfigIssue]>([
-    ["no object", null, { path: "options", given: "null", allowed: "an object with a pipeline" }],
+    [
+      "no object",
+      null,
+      { path: "options", given: "null", allowed: "an object, as in { pipeline: [hardLimit()] }" }
+    ],
     [
       "an unknown one",
       { pipelines: [] },
@@ -43,7 +47,11 @@ describe("a memory's options", () => {
     [
       "a pipeline that is none",
       { pipeline: "all" },
-      { path: "pipeline", given: '"all"', allowed: "a list of strategies" }
+      {
+        path: "pipeline",
+        given: '"all"',
+        allowed: "a list of strategies; spread a preset: createMemory({ ...guiAgent() })"
+      }
     ],
     [
       "an unknown budget",

@@ -62,7 +62,12 @@ describe("a pipeline", () => {
       'pipeline[4] "hardLimit"'
     ])
     for (const wrong of [null, undefined, {}, "x", none("a")])
-      expect(issues(wrong)).toMatchObject([{ path: "pipeline", allowed: "a list of strategies" }])
+      expect(issues(wrong)).toMatchObject([
+        {
+          path: "pipeline",
+          allowed: expect.stringMatching(/^a list of strategies; spread a preset/)
+        }
+      ])
   })
 
   it("lets each strategy see what those before it did", async () => {

@@ -91,7 +91,11 @@ export const readOptions = (options: MemoryOptions) => {
   }
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new ConfigError([
-      { path: "options", given: show(options), allowed: "an object with a pipeline" }
+      {
+        path: "options",
+        given: show(options),
+        allowed: "an object, as in { pipeline: [hardLimit()] }"
+      }
     ])
   }
   for (const key of Object.keys(options)) {
@@ -155,7 +159,12 @@ export const readOptions = (options: MemoryOptions) => {
   const { profile = defaultProfile } = options
   part(() => {
     if (typeof profile !== "object" || profile === null)
-      return decodeOptions(Profile, profile, "profile")
+      return check(
+        false,
+        "profile",
+        profile,
+        "a profile, as profile(name) of @varve/profiles gives"
+      )
     const { classify, warning: _, ...data } = profile
     check(isFunction(classify), "profile.classify", classify, "a function")
     return decodeOptions(Profile, data satisfies ProfileData, "profile")
