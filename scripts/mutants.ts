@@ -375,7 +375,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "what is in force is sent from the other side of the cut",
     file: "internal/commit.ts",
-    find: "staged.filter((s) => s.position >= cut)",
+    find: "staged.filter((s) => s.position >= first)",
     put: "staged.filter((s) => s.position <= cut)",
     tests: ["Commit", ...invariants]
   },

@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync, readdirSync } from "node:fs"
+import { stripTypeScriptTypes } from "node:module"
 import { dirname, join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { packages, root } from "../workspace.ts"
@@ -38,6 +39,18 @@ describe("the documents", () => {
     const lines = quickStart!.split("\n").filter((line) => line.trim() !== "")
     expect(lines.length).toBeLessThan(15)
   })
+
+  it.each(["adapter-ai-sdk", "adapter-langchain", "adapter-pi"])(
+    "%s: the block that needs no key is short, and JavaScript as it is",
+    (name) => {
+      const [, after = ""] = read(`packages/${name}/README.md`).split("**Without a key.**")
+      const code = /^```ts\n([\s\S]*?)^```/m.exec(after)?.[1] ?? ""
+      const lines = code.split("\n").filter((line) => line.trim() !== "")
+      expect(lines.length).toBeGreaterThan(5)
+      expect(lines.length).toBeLessThan(20)
+      expect(stripTypeScriptTypes(code)).toBe(code)
+    }
+  )
 
   it("the AGENTS.md lists the stages of the gate in their order", () => {
     const stages = [...read("scripts/verify.ts").matchAll(/(?:name: |script\(\s*)"([\w-]+)"/g)].map(

@@ -9,7 +9,7 @@ const tokensOf = (prompt: ReadonlyArray<any>): number => {
   return prompt.reduce((sum, message) => sum + processor.countPromptMessageTokens(message), 24)
 }
 
-const limiter: Peer<any> = {
+const withMode = (trimMode: "best-fit" | "contiguous"): Peer<any> => ({
   name: "Mastra TokenLimiter",
   keeps: "window",
   hook: "TokenLimiterProcessor.processLLMRequest({ prompt })",
@@ -30,7 +30,7 @@ const limiter: Peer<any> = {
           const mean = sums.reduce((a, b) => a + b, 0) / Math.max(1, sums.length)
           // A little more, so that steps of one size are kept whole.
           const limit = Math.ceil(task + 1.02 * mean) + 1
-          processor = new TokenLimiterProcessor({ limit, trimMode: "contiguous" })
+          processor = new TokenLimiterProcessor({ limit, trimMode })
         }
         return theirs
       },
@@ -45,6 +45,10 @@ const limiter: Peer<any> = {
     }
   },
   count: (messages) => tokensOf(shapes().read(messages)) - 24
-}
+})
 
-export const peers = [limiter]
+export const peers = [
+  withMode("contiguous"),
+  // Its default looks at all messages: what is older may be smaller, and fit.
+  { ...withMode("best-fit"), name: "Mastra TokenLimiter, best-fit", speedOnly: true }
+]

@@ -42,7 +42,7 @@ export interface CostPart {
 }
 
 /** A real session by itself, USD by sheet: 3 images and 10 results stay, head and tail of older ones. */
-export interface CostLog {
+interface CostLog {
   readonly name: string
   readonly requests: number
   readonly costs: Readonly<

@@ -1,4 +1,3 @@
-import type { Message } from "@varve/core"
 import { hasData } from "@varve-examples/session-readers/Data"
 import type { Session } from "@varve-examples/session-readers/Session"
 import { sessions } from "@varve-examples/session-readers/Sessions"
@@ -7,7 +6,7 @@ import { countersOf, estimators, replay, type Estimator } from "../Accuracy.ts"
 import type { Peer } from "./Peer.ts"
 
 /** Mean error in percent: of the whole context at the next request, and of single increments. */
-export interface EstimateRow {
+interface EstimateRow {
   readonly name: string
   /** By session; `null` where there is none of this kind. */
   readonly anchored: ReadonlyArray<number | null>
@@ -26,8 +25,7 @@ const mean = (values: ReadonlyArray<number>): number | null =>
 const counted = async (peer: Peer, session: Session): Promise<Estimator> => {
   const tokens = new Map<unknown, number>()
   const none = await peer.count!([])
-  for (const message of session.messages)
-    tokens.set(message, (await peer.count!([message as Message])) - none)
+  for (const message of session.messages) tokens.set(message, (await peer.count!([message])) - none)
   return {
     learns: false,
     count: (message) => ({ tokens: tokens.get(message) ?? 0, fixed: 0 })

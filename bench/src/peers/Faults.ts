@@ -11,7 +11,7 @@ import { screens } from "./Screens.ts"
 import { slidingWindow } from "./Window.ts"
 
 /** Requests that a provider would refuse, by why. */
-export interface FaultRow {
+interface FaultRow {
   readonly name: string
   readonly requests: number
   /** The peer threw. */

@@ -19,7 +19,7 @@ export interface Input {
 }
 
 /** Tokens of every summary. */
-export const SUMMARY = 1500
+const SUMMARY = 1500
 
 export const gui = (steps: number, image: number): Input => ({
   name: `GUI, ${steps} steps, images of ${image}`,

@@ -162,17 +162,22 @@ const peersPage = (
   ]
   return [
     table(
-      ["peer", "package", "compared as", "called at", "set to keep the same by", "can't"],
-      rows.map(([version, peer]) => [
-        peer.name,
+      ["peer", "package", "compared as", "called at"],
+      rows.map(([version, { hook, keeps, name, speedOnly }]) => [
+        name,
         version,
-        peer.speedOnly === true ? "speed alone" : peer.keeps,
-        peer.hook,
-        peer.settings,
-        peer.lacks ?? ""
+        speedOnly === true ? "speed alone" : keeps,
+        hook
       ]),
       "left"
     ),
+    "How each was set so that it keeps the same, and what it can't do:",
+    rows
+      .filter(([, { speedOnly }]) => speedOnly !== true)
+      .map(([, { lacks, name, settings }]) =>
+        [`- **${name}.** ${settings}`, ...(lacks === undefined ? [] : [`_${lacks}_`])].join(" ")
+      )
+      .join("\n"),
     ...[...missing].map(([name, why]) => `Not there: \`${name}\` could not be installed (${why}).`)
   ].join("\n\n")
 }
@@ -230,7 +235,7 @@ export const writePage = (
     "# Beside the peers",
     "The same work through Varve and through what people would pick instead, as published. Written by `npm run peers`; don't edit. Read the ratios: everything is from one machine, and of a part from one run.",
     "## Who",
-    "A peer is called at its own hook, without the runtime around it, so a real turn of its costs more. Three kinds of what is left can be compared: the newest **results** of tools with all that was said, a **window** of the newest messages, and a **summary** with the newest messages. Of GUI runs 3 steps stay, of the others 10; a summary has 1 500 tokens, made by a stand-in for a model that is the same for all and whose calls are billed, with the prompt that each makes. What acts at a mark has it at 60 000 tokens (coding 150 000, a real session half of what it had in the end). Varve is set to each kind: at every request it keeps at least what the peers are set to.",
+    "A peer is called at its own hook, without the runtime around it, so a real turn of its costs more. Four kinds of what is left can be compared: the newest **results** of tools with all that was said and called; the newest **calls** with their results and all that was said; a **window** of the newest messages; and a **summary** with the newest messages. Of GUI runs 3 steps stay, of the others 10; a summary has 1 500 tokens, made by a stand-in for a model that is the same for all and whose calls are billed, with the prompt that each makes. What acts at a mark has it at 60 000 tokens (coding 150 000, a real session half of what it had in the end). Varve is set to each kind: at every request it keeps at least what the peers are set to, and the task word for word. Its summaries are made beside the run and are in force with the next request; so they are asked for one step before the mark.",
     peersPage(published, missing),
     part(
       "Speed",

@@ -1,5 +1,5 @@
 import { estimateCounter, type Message } from "@varve/core"
-import { guiRun, type Trace } from "@varve/simulator"
+import type { Trace } from "@varve/simulator"
 import type { Input } from "./Inputs.ts"
 
 /** The head of a PNG: its signature, and its size in px. */
@@ -22,24 +22,49 @@ const picture = (i: number, bytes: number): string => {
   return body.toString("base64")
 }
 
-/** A GUI run whose screenshots have the size and the weight of real ones; 50 pictures take turns. */
-export const screens = (steps: number, bytes = 100_000): Input => {
+/** A text of so many characters that says which step it is of. */
+const textOf = (label: string, length: number): string =>
+  `${label} `.padEnd(length, "and then the next field of the form is filled in ")
+
+/** A GUI agent's history whose screenshots have the size and the weight of real ones; 50 pictures take turns. */
+const historyOf = (steps: number, bytes: number): ReadonlyArray<Message> => {
   const pictures = Array.from({ length: Math.min(50, steps) }, (_, i) => picture(i, bytes))
-  let seen = 0
-  const real = (message: Message): Message => {
-    if (message.role !== "toolResult" || typeof message.content === "string") return message
-    const data = pictures[seen++ % pictures.length]!
-    return {
-      ...message,
-      content: message.content.map((block) => (block.type === "image" ? { ...block, data } : block))
-    }
+  const messages: Array<Message> = [{ role: "user", content: textOf("task", 800) }]
+  for (let i = 0; i < steps; i++) {
+    const [id, name] = [`c${i}`, "click"]
+    messages.push(
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: textOf(`thought ${i}`, 600) },
+          { type: "toolCall", id, name, arguments: { x: i % 1280, y: (7 * i) % 720 } }
+        ]
+      },
+      {
+        role: "toolResult",
+        toolCallId: id,
+        toolName: name,
+        isError: false,
+        content: [
+          { type: "text", text: textOf(`result ${i}`, 480) },
+          { type: "image", data: pictures[i % pictures.length]!, mimeType: "image/png" }
+        ]
+      }
+    )
   }
-  const made = guiRun({ steps: steps + 1 })
-  const all = made.requests.at(-1)!.history.map(real)
+  return messages
+}
+
+/** Such a run: a request a step, or, of a long one, so many of its requests. */
+export const screens = (steps: number, bytes = 100_000, most = Infinity): Input => {
+  const all = historyOf(steps, bytes)
+  const every = Math.max(1, Math.ceil(steps / most))
   const trace: Trace = {
-    ...made,
-    requests: made.requests.map((r) => ({ ...r, history: all.slice(0, r.history.length) }))
+    name: `screens ${steps}`,
+    overhead: 6000,
+    requests: Array.from({ length: steps + 1 }, (_, i) => i)
+      .filter((i) => i % every === 0 || i === steps)
+      .map((i) => ({ history: all.slice(0, 1 + 2 * i), at: 7000 * i, output: 160 }))
   }
-  const counter = estimateCounter()
-  return { name: `screens, ${steps} steps`, trace, counter, steps: 3, at: 60_000 }
+  return { name: trace.name, trace, counter: estimateCounter(), steps: 3, at: 60_000 }
 }

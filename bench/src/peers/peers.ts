@@ -22,6 +22,8 @@ const wanted = given.filter((name) => name !== "quick")
 const { missing, there } = install()
 const published: Array<readonly [Package, ReadonlyArray<Peer>]> = []
 for (const one of there) published.push([one, await load(one)])
+// Some packages listen for these, and this would no longer end.
+for (const signal of ["SIGINT", "SIGTERM"]) process.removeAllListeners(signal)
 const peers = published.flatMap(([, list]) => list).filter((peer) => peer.speedOnly !== true)
 
 const parts: Readonly<Record<string, () => Promise<unknown>>> = {

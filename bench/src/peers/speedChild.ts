@@ -45,7 +45,7 @@ const found =
 const peer = found.find((p) => p.name === name)
 if (peer === undefined) throw new Error(`no peer ${name} in ${folder}`)
 
-const input = screens(Math.ceil(size / 2) + REQUESTS + 1)
+const input = screens(Math.ceil(size / 2) + REQUESTS + 1, 100_000, 60)
 const all = input.trace.requests.at(-1)!.history
 const { summarize } = standIn(input.counter)
 const tokensOf = (messages: ReadonlyArray<Message>): number =>
@@ -72,7 +72,7 @@ const request = async (fresh: ReadonlyArray<unknown>, tokens: number) => {
 const first = await request(run.read(all.slice(0, size)), 0)
 const idle: Array<number> = []
 const acting: Array<number> = []
-let spent = first.ms
+let spent = 0
 for (let i = 0; i < REQUESTS && spent < TIME; i++) {
   const fresh = run.read(all.slice(size + 2 * i, size + 2 * i + 2))
   const done = await request(fresh, i === REQUESTS - 1 ? setup.at + 1 : 0)

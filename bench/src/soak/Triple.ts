@@ -279,20 +279,26 @@ const counter = estimateCounter()
 const makesThumbnails = (part: Part): boolean =>
   part.of === "screenshots" && typeof part.options?.thumbnails === "number"
 
+/** A summary that takes its time is ready at a later request, or at the same one asked again. */
+const summarizesBeside = (part: Part): boolean =>
+  (part.of === "stepMemory" || part.of === "conversationSummary") && part.script === "model"
+
 /** False where something works beside the agent: what it has done by the next request is a matter of time. */
 const isSettled = ({ pipeline }: Triple): boolean =>
-  pipeline.every(({ part, wrap }) => wrap !== "background" && !makesThumbnails(part))
+  pipeline.every(
+    ({ part, wrap }) => wrap !== "background" && !makesThumbnails(part) && !summarizesBeside(part)
+  )
 
 /**
- * False where a restart may change what is said: a script that fails is tried again sooner, and a step memory
- * whose memo the guard has taken away begins its summary anew.
+ * False where a restart may change what is said: a script that fails is tried again sooner, a summary that was
+ * still being made is asked for anew, and a step memory whose memo the guard has taken away begins its own anew.
  */
 const isSteady = (triple: Triple): boolean =>
   isSettled(triple) &&
   triple.pipeline.every(({ part }) => {
     if (part.of === "stepMemory") return part.script === undefined
     if (part.of !== "conversationSummary" || part.script === undefined) return true
-    return ["good", "clip", "extractive", "model"].includes(part.script)
+    return ["good", "clip", "extractive"].includes(part.script)
   })
 
 /** The session that a triple stands for. */

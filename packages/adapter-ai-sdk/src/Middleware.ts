@@ -59,12 +59,12 @@ interface Call {
  * import { createMiddleware } from "@varve/adapter-ai-sdk"
  * import { createMemory } from "@varve/core"
  * import { generateText, wrapLanguageModel } from "ai"
- * import { MockLanguageModelV4 } from "ai/test"
+ * import { MockLanguageModelV3 } from "ai/test"
  *
  * const usage = { inputTokens: { total: 9 }, outputTokens: { total: 1 } } as never
  * const finishReason = { unified: "stop" as const, raw: undefined }
  * const content = [{ type: "text" as const, text: "Hello!" }]
- * const mock = new MockLanguageModelV4({ doGenerate: { content, finishReason, usage, warnings: [] } })
+ * const mock = new MockLanguageModelV3({ doGenerate: { content, finishReason, usage, warnings: [] } })
  *
  * const memory = createMemory({})
  * const model = wrapLanguageModel({ model: mock, middleware: createMiddleware(memory) })

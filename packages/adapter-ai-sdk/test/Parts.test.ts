@@ -39,10 +39,42 @@ const forms = {
   })
 }
 
+/** Images that the provider keeps: each version with the forms that it has. */
+const references = (version: 6 | 7, n: number): ReadonlyArray<object> => {
+  const reference = { mock: `file-${n}` }
+  const id = { type: "image-file-id", fileId: `file-${n}` }
+  if (version === 6) return [id]
+  return [
+    { type: "image-file-id", fileId: reference },
+    { type: "image-file-reference", providerReference: reference },
+    { type: "file", data: { type: "reference", reference }, mediaType: "image/png" }
+  ]
+}
+
 const parts = (prompt: ReadonlyArray<{ readonly content: any }>): ReadonlyArray<Part> =>
   prompt.flatMap(({ content }) => (Array.isArray(content) ? content : []))
 
 describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) => {
+  it("images that the provider keeps are counted, and leave when they are old", async () => {
+    for (const at of references(host.version, 0).keys()) {
+      let n = 0
+      const look: Tool = {
+        name: "look",
+        execute: () => `screen ${++n}`,
+        output: () => ({ type: "content", value: [references(host.version, n)[at]!] })
+      }
+      const { memory } = spied({ pipeline: [hardLimit()], budget: { images: 2 } })
+      const { requests } = await host.run({
+        memory,
+        tools: [look],
+        answer: answers(...Array.from({ length: 6 }, () => calls({ name: "look" })))
+      })
+      for (const { prompt } of requests)
+        expect(JSON.stringify(prompt).match(/"file-\d"/g)?.length ?? 0).toBeLessThanOrEqual(2)
+      expect(JSON.stringify(requests.at(-1)!.prompt)).toContain(`"file-6"`)
+    }
+  })
+
   it.each(Object.keys(forms) as Array<keyof typeof forms>)(
     "a screenshot as %s in a result is counted, and leaves when it is old",
     async (form) => {

@@ -1,4 +1,4 @@
-import { createMemory } from "@varve/core"
+import { createMemory, hardLimit } from "@varve/core"
 import { ConfigError } from "@varve/core/VarveError"
 import { deepFreeze } from "@varve/testkit/Freeze"
 import {
@@ -161,6 +161,29 @@ describe("createPrepareStep", () => {
     expect(step.messages[0]).toBe(messages[0])
   })
 
+  it.each(
+    hosts.filter(({ way }) => way === "prepareStep").map((host) => [host.name, host] as const)
+  )("%s: a message is pinned by the id that the host gave it", async (_, host) => {
+    const words = "words ".repeat(80)
+    const messages = [
+      { role: "user", content: "Go." },
+      { role: "assistant", id: "rules", content: `THE RULES ${words}` },
+      ...[1, 2, 3, 4, 5].flatMap((n) => [
+        { role: "user", content: `On ${n}.` },
+        { role: "assistant", content: words }
+      ]),
+      { role: "user", content: "On." }
+    ]
+    const sent = async (pin: boolean) => {
+      const { memory } = spied({ pipeline: [hardLimit()], budget: { tokens: 400 } })
+      if (pin) memory.pin("rules")
+      const { requests } = await host.run({ memory, messages, answer: answers() })
+      return requests[0]!.prompt.map(said).join()
+    }
+    expect(await sent(false)).not.toContain("THE RULES")
+    expect(await sent(true)).toContain("THE RULES")
+  })
+
   it("refuses what is no memory and no option, and a memory that the middleware has", () => {
     const memory = createMemory({})
     const path = (act: () => unknown) => configError(act).issues[0]!.path
@@ -173,6 +196,11 @@ describe("createPrepareStep", () => {
       "createPrepareStep.goal"
     )
     expect(path(() => createMiddleware(memory, { timeout: -1 }))).toBe("createMiddleware.timeout")
+    // A timer that is set to more goes off at once, and the memory would never be in time.
+    const longer = () => createMiddleware(memory, { timeout: 2 ** 31 })
+    expect(path(longer)).toBe("createMiddleware.timeout")
+    expect(configError(longer).message).toContain("2147483647")
+    createMiddleware(createMemory({}), { timeout: 2 ** 31 - 1 })
     createPrepareStep(memory)
     createPrepareStep(memory)
     expect(path(() => createMiddleware(memory))).toBe("memory")

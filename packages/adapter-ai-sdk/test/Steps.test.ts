@@ -36,14 +36,14 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
     })
     expect(begun).toEqual([
       {
-        id: "f",
+        id: begun[0]!.id,
         callId: "f",
         tool: "fill",
         goal: "enter the name",
         args: { why: "enter the name" }
       }
     ])
-    expect(finished).toMatchObject([{ id: "f", callId: "f", outcome: "failed" }])
+    expect(finished).toMatchObject([{ id: begun[0]!.id, callId: "f", outcome: "failed" }])
     expect(finished[0]!.note).toContain("No field of that name.")
     const memo = said(requests[1]!.prompt[1])
     expect(memo).toContain("step 1: failed")
@@ -63,7 +63,7 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
         )
       )
     })
-    expect(begun.map(({ id }) => id)).toEqual(["a", "b", "c"])
+    expect(begun.map(({ callId }) => callId)).toEqual(["a", "b", "c"])
     const outcomes = finished.map(({ callId, outcome }) => [callId, outcome])
     expect(Object.fromEntries(outcomes)).toEqual({ a: "success", b: "failed", c: "success" })
     expect(requests.flatMap((request) => wireFaults(request))).toEqual([])
@@ -76,12 +76,35 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
       tools: [click],
       answer: answers(...[1, 2, 3].map((n) => calls({ name: "click", args: { n }, id: "call_0" })))
     })
-    expect(begun.map(({ id, callId }) => [id, callId])).toEqual([
-      ["call_0", "call_0"],
-      ["call_0#2", "call_0"],
-      ["call_0#3", "call_0"]
-    ])
-    expect(finished.map(({ id }) => id)).toEqual(["call_0", "call_0#2", "call_0#3"])
+    expect(begun.map(({ callId, args }) => [callId, args])).toEqual(
+      [1, 2, 3].map((n) => ["call_0", { n }])
+    )
+    expect(new Set(begun.map(({ id }) => id)).size).toBe(3)
+    expect(finished.map(({ id }) => id)).toEqual(begun.map(({ id }) => id))
+  })
+
+  it.each([
+    ["that differ", (n: number) => ({ n })],
+    ["that say the same", () => ({})]
+  ])("no step of calls %s is lost where the host trims its messages", async (_, args) => {
+    const { begun, events, memory } = spied()
+    let history: ReadonlyArray<any> = []
+    let n = 0
+    for (let turn = 0; turn < 4; turn++) {
+      history = [...history, { role: "user", content: `Turn ${turn}.` }]
+      const list = [0, 1, 2, 3].map(() => calls({ name: "click", args: args(n++), id: "call_0" }))
+      const { added } = await host.run({
+        memory,
+        messages: history,
+        tools: [click],
+        answer: answers(...list)
+      })
+      // The last two calls with their results, and the answer.
+      history = [...history, ...added].slice(-5)
+    }
+    expect(begun).toHaveLength(16)
+    expect(memory.compose()).toContain("step 16: success")
+    expect(events.filter(({ type }) => type === "warning")).toEqual([])
   })
 
   it("a second run goes on with the steps of the first, and records none twice", async () => {
@@ -96,15 +119,15 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
     const first = [{ role: "user", content: "Go." }]
     const { added } = await run(first, "a")
     const { requests } = await run([...first, ...added, { role: "user", content: "On." }], "b")
-    expect(begun.map(({ id }) => id)).toEqual(["a", "b"])
-    expect(finished.map(({ id }) => id)).toEqual(["a", "b"])
+    expect(begun.map(({ callId }) => callId)).toEqual(["a", "b"])
+    expect(finished.map(({ callId }) => callId)).toEqual(["a", "b"])
     expect(events.filter(({ type }) => type !== "prepared")).toEqual([])
     expect(said(requests[0]!.prompt[1])).toContain("step 1: success")
     expect(requests[1]!.prompt.filter((m) => said(m).startsWith(title))).toHaveLength(1)
   })
 
   it("a memory that was reset takes the same ids as new steps", async () => {
-    const { memory, finished } = spied()
+    const { memory, begun, finished } = spied()
     const run = (prompt: string, count: number) =>
       host.run({
         memory,
@@ -115,7 +138,10 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
     await run("First.", 3)
     await memory.reset()
     const { requests } = await run("Second.", 1)
-    expect(finished.map(({ id }) => id)).toEqual(["c", "c#2", "c#3", "c"])
+    const ids = begun.map(({ id }) => id)
+    expect(finished.map(({ id }) => id)).toEqual(ids)
+    expect(ids[3]).toBe(ids[0])
+    expect(new Set(ids).size).toBe(3)
     expect(said(requests[1]!.prompt[1])).toContain("step 1: success")
   })
 
@@ -167,6 +193,7 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
         .flatMap(({ content }) => content)
         .find(({ type }) => type === "tool-approval-request")
       const { approvalId } = request
+      const before = memory.compose()
       const response = { type: "tool-approval-response", approvalId, approved, reason: "not that" }
       const { requests } = await host.run({
         memory,
@@ -174,8 +201,10 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
         tools: [drop],
         answer: () => ({ text: "Done." })
       })
-      expect(begun.map(({ id }) => id)).toEqual(["d"])
-      expect(finished).toMatchObject([{ id: "d", outcome: approved ? "success" : "failed" }])
+      // A step that waits is one from the next request on.
+      expect(before).toBe("")
+      expect(begun.map(({ callId }) => callId)).toEqual(["d"])
+      expect(finished).toMatchObject([{ callId: "d", outcome: approved ? "success" : "failed" }])
       expect(wireFaults(requests[0]!)).toEqual([])
       const output = requests[0]!.prompt.find(({ role }) => role === "tool")!.content[0].output
       expect(output.type).toBe(approved ? "text" : "execution-denied")

@@ -1,4 +1,4 @@
-import { decodeOptions, Positive } from "@varve/core/Options"
+import { decodeOptions, Timeout } from "@varve/core/Options"
 import { ConfigError, show } from "@varve/core/VarveError"
 import * as Schema from "effect/Schema"
 import type { Served } from "./internal/serve.ts"
@@ -16,8 +16,11 @@ const Options = Schema.Struct({
    * model of Anthropic's, and a profile whose cache has marks.
    */
   marks: Schema.optional(Schema.Boolean),
-  /** Longest that a model call waits for the memory, ms; default 120 000. Then it goes on without it. */
-  timeout: Schema.optional(Positive)
+  /**
+   * Longest that a model call waits for the memory, ms; default 120 000, at most 2 147 483 647. Then it goes on
+   * without it.
+   */
+  timeout: Schema.optional(Timeout)
 })
 
 /** What `memoryMiddleware` takes. */

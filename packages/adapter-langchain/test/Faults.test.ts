@@ -65,7 +65,9 @@ describe("a run goes on to its end", () => {
     expect(said(sent[4]!).join("\n")).toContain("left out to fit the limit")
     expect(sent[6]!.slice(0, sent[4]!.length)).toEqual(sent[4])
     expect(sent[6]!.length).toBe(sent[4]!.length + 4)
-    expect(events.filter(({ type }) => type === "failed").length).toBeGreaterThan(0)
+    // The memory tells of each request; of the steps that it can't take, once.
+    expect(events.filter(({ type }) => type === "failed")).toHaveLength(2)
+    expect(events.filter(({ type }) => type === "warning")).toHaveLength(2)
   })
 
   it("where it is closed between two turns: a checkpoint's other objects are the same history", async () => {
@@ -84,6 +86,26 @@ describe("a run goes on to its end", () => {
     expect(last.at(-1)).toBe("Request 5.")
     // Twelve of the state, and the system message.
     expect(last.length).toBeLessThan(13)
+  })
+
+  it("where it is closed and a message is edited by its id: what is sent is not what it said before", async () => {
+    const memory = createMemory({ pipeline: [hardLimit()] })
+    const host = agentOf({
+      checkpointer: new MemorySaver(),
+      middleware: [memoryMiddleware(memory)],
+      answer: () => ({ text: "Yes." })
+    })
+    const config = { configurable: { thread_id: "a" } }
+    const ask = (content: string, id: string) =>
+      host.agent.invoke({ messages: [new HumanMessage({ id, content })] }, config)
+    await ask("The old text.", "h")
+    await memory.close()
+    await ask("On.", "i")
+    await ask("The new text.", "h")
+    const [, second, third] = host.requests().map((sent) => said(sent).join("\n"))
+    expect(second).toContain("The old text.")
+    expect(third).toContain("The new text.")
+    expect(third).not.toContain("The old text.")
   })
 
   it("where the store can't be read or written", async () => {

@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages"
 import { MemorySaver } from "@langchain/langgraph"
-import { createMemory, defaultProfile } from "@varve/core"
+import { createMemory, defaultProfile, hardLimit } from "@varve/core"
 import { estimateCounter } from "@varve/core/Counter"
 import { checkValidity } from "@varve/core/Validity"
 import { ConfigError } from "@varve/core/VarveError"
@@ -73,6 +73,23 @@ describe("what stands beside the messages", () => {
 })
 
 describe("configuration", () => {
+  it("a message is pinned by the id that the host gave it", async () => {
+    const words = "words ".repeat(80)
+    const sent = async (pin: boolean) => {
+      const { memory } = spied({ pipeline: [hardLimit()], budget: { tokens: 400 } })
+      if (pin) memory.pin("rules")
+      const host = agentOf({ middleware: [memoryMiddleware(memory)], answer: clicks(0) })
+      await host.run("On.", {}, [
+        new HumanMessage("Go."),
+        new HumanMessage({ id: "rules", content: `THE RULES ${words}` }),
+        ...[1, 2, 3, 4, 5].map(() => new HumanMessage(words))
+      ])
+      return said(host.requests()[0]!).join()
+    }
+    expect(await sent(false)).not.toContain("THE RULES")
+    expect(await sent(true)).toContain("THE RULES")
+  })
+
   it("what is no memory and no option is refused at once, with its path", () => {
     const { memory } = spied()
     const path = (act: () => unknown) => configError(act).issues[0]!.path
@@ -82,6 +99,11 @@ describe("configuration", () => {
       "memoryMiddleware.goalArgument"
     )
     expect(path(() => memoryMiddleware(memory, { timeout: 0 }))).toBe("memoryMiddleware.timeout")
+    // A timer that is set to more goes off at once, and the memory would never be in time.
+    const longer = () => memoryMiddleware(memory, { timeout: 2 ** 31 })
+    expect(path(longer)).toBe("memoryMiddleware.timeout")
+    expect(configError(longer).message).toContain("2147483647")
+    memoryMiddleware(memory, { timeout: 2 ** 31 - 1 })
     expect(path(() => memoryMiddleware(memory, { goal: "x" } as never))).toBe(
       "memoryMiddleware.goal"
     )

@@ -1,12 +1,22 @@
 import { AIMessage } from "@langchain/core/messages"
 import { MemorySaver } from "@langchain/langgraph"
 import { checkValidity } from "@varve/core/Validity"
+import type { Store } from "@varve/core/Store"
+import * as Effect from "effect/Effect"
 import { createAgent, createMiddleware, fakeModel } from "langchain"
 import { describe, expect, it } from "vitest"
 import { memoryMiddleware } from "../src/MemoryMiddleware.ts"
 import type { Tool } from "./host.ts"
 import { agentOf, call, click, clicks, hasMemo, read, said, title, user } from "./host.ts"
 import { spied } from "./spied.ts"
+
+/** A message as a host keeps it that knows nothing of LangChain: no id, and what JSON holds. */
+const plain = (message: any): object =>
+  message.type === "ai"
+    ? { role: "assistant", content: message.content, tool_calls: message.tool_calls }
+    : message.type === "tool"
+      ? { role: "tool", content: message.content, tool_call_id: message.tool_call_id }
+      : { role: "user", content: message.content }
 
 const failing: Tool = {
   name: "fill",
@@ -102,6 +112,43 @@ describe("steps", () => {
     expect(begun).toHaveLength(3)
     expect(new Set(begun.map(({ id }) => id)).size).toBe(3)
     expect(events.filter(({ type }) => type === "warning")).toEqual([])
+  })
+
+  it("plain messages without ids are the same ones in each turn, and after a restart", async () => {
+    let entries: ReadonlyArray<any> = []
+    const store: Store = {
+      load: () => Effect.sync(() => ({ entries })),
+      append: (_, more) => Effect.sync(() => void (entries = [...entries, ...more])),
+      replace: (_, all) => Effect.sync(() => void (entries = [...all]))
+    }
+    let saved = "[]"
+    let n = 0
+    for (let turn = 0; turn < 4; turn++) {
+      // A process for each turn.
+      const { begun, events, memory } = spied({ store })
+      const host = agentOf({
+        middleware: [memoryMiddleware(memory)],
+        tools: [click],
+        answer: (_, k) =>
+          k < 3 ? { calls: [{ name: "click", args: { n: n++ }, id: "call_0" }] } : { text: "Done." }
+      })
+      const before = (JSON.parse(saved) as Array<any>).concat({ role: "user", content: "On." })
+      const { messages } = await host.agent.invoke({ messages: before }, { recursionLimit: 100 })
+      saved = JSON.stringify(messages.map(plain))
+      expect(begun.length).toBeGreaterThanOrEqual(3)
+      expect(events.filter(({ type }) => type === "warning")).toEqual([])
+      await memory.close()
+    }
+    const { memory } = spied({ store })
+    const host = agentOf({
+      middleware: [memoryMiddleware(memory)],
+      answer: () => ({ text: "Done." })
+    })
+    const before = (JSON.parse(saved) as Array<any>).concat({ role: "user", content: "On." })
+    await host.agent.invoke({ messages: before })
+    await host.agent.invoke({ messages: before })
+    expect(memory.compose()).toContain("step 12:")
+    expect(memory.compose()).not.toContain("step 13:")
   })
 
   it("a conversation that goes on in another process takes its steps along", async () => {

@@ -40,6 +40,27 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
       expect(right).not.toContain("LEFT")
     })
 
+    it("a message is pinned by the id that the host gave it", async () => {
+      const words = "words ".repeat(80)
+      const sent = async (pin?: string) => {
+        const { memory } = spied({ pipeline: [hardLimit()], budget: { tokens: 400 } })
+        if (pin !== undefined) memory.pin(pin)
+        const { agent, requests } = host.make({
+          messages: [
+            { role: "user", content: "Go.", timestamp: 0 },
+            { role: "user", id: "rules", content: `THE RULES ${words}`, timestamp: 1 },
+            ...[1, 2, 3, 4, 5].map((n) => ({ role: "user", content: words, timestamp: n + 1 }))
+          ],
+          answer: answers()
+        })
+        attach(agent, memory)
+        await agent.prompt("On.")
+        return requests[0]!.messages.map(said).join()
+      }
+      expect(await sent()).not.toContain("THE RULES")
+      expect(await sent("rules")).toContain("THE RULES")
+    })
+
     it("refuses a memory or an agent that is attached already, until it is detached", () => {
       const { memory } = spied()
       const first = host.make({ answer: answers() }).agent
@@ -121,6 +142,22 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
         await agent.prompt("Go.")
         expect(events.filter(({ type }) => type === "prepared")).toHaveLength(requests.length)
       }
+    })
+
+    it("that is set after attach takes the memory out, unless it calls the memory's own", async () => {
+      const { memory } = spied()
+      const { agent, requests } = host.make({
+        tools: [click],
+        answer: (_, n) => (n % 2 === 0 ? calls({ name: "click", args: {} }) : { text: "Done." })
+      })
+      attach(agent, memory)
+      const own = agent.transformContext!
+      agent.transformContext = async (messages) => messages
+      await agent.prompt("One.")
+      agent.transformContext = async (messages, signal) => own(messages, signal)
+      await agent.prompt("Two.")
+      const has = requests.map(({ messages }) => messages.some((m) => said(m).startsWith(title)))
+      expect(has).toEqual([false, false, true, true])
     })
 
     it("that is another memory's is refused", () => {

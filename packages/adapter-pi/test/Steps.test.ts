@@ -7,6 +7,8 @@ import type { Tool } from "./hosts.ts"
 import { hosts, said } from "./hosts.ts"
 import { answers, call, calls, click, failing, spied, title } from "./spied.ts"
 
+type Agent = ReturnType<(typeof hosts)[number]["make"]>["agent"]
+
 describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) => {
   describe("steps", () => {
     it("the request itself has the memory, with what was just done, from the second one on", async () => {
@@ -232,7 +234,16 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
     })
   })
 
-  it("a request that the provider refused as too large is followed by a smaller one", async () => {
+  it.each([
+    [
+      "the failed answer is dropped and the run continued",
+      async (agent: Agent) => {
+        agent.state.messages = agent.state.messages.slice(0, -1)
+        await agent.continue()
+      }
+    ],
+    ["the agent is prompted again", (agent: Agent) => agent.prompt("Go on.")]
+  ])("a run that ended with a refusal as too large goes on smaller, where %s", async (_, goOn) => {
     const refused = "prompt is too long: 9000 tokens > 2000 maximum"
     const { memory, events } = spied({
       pipeline: [hardLimit()],
@@ -250,9 +261,8 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
     attach(agent, memory)
     await agent.prompt("Go.")
     expect(agent.state.errorMessage).toBe(refused)
-    // What a host does to try again.
-    agent.state.messages = agent.state.messages.slice(0, -1)
-    await agent.continue()
+    await expect(agent.continue()).rejects.toThrow("Cannot continue from message role: assistant")
+    await goOn(agent)
     expect(agent.state.messages.at(-1).stopReason).toBe("stop")
     const size = (n: number) => JSON.stringify(requests[n]!.messages).length
     expect(requests).toHaveLength(10)

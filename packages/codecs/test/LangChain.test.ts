@@ -112,6 +112,46 @@ describe("langChain", () => {
     expect(answer.additional_kwargs.tool_calls).toEqual([raw("b", "{}")])
   })
 
+  it.each([
+    ["beside the content", "Both."],
+    [
+      "in the content too",
+      [
+        { type: "text", text: "Both." },
+        { type: "tool_use", id: "a", name: "click", input: { x: 1 } },
+        { type: "tool_use", id: "a", name: "click", input: { x: 2 } }
+      ]
+    ]
+  ])("of two calls with one id, %s, as many are sent as have a result", async (_, content) => {
+    const made = new AIMessage({ content, tool_calls: [call("a"), call("a", { x: 2 })] })
+    made.additional_kwargs.tool_calls = [raw("a", '{"x":1}'), raw("a", '{"x":2}')]
+    const memory = createMemory({ pipeline: [hardLimit()] })
+    const request = seal([new HumanMessage("Go."), made, result("a")])
+    const { messages } = await codec.prepare(memory, request)
+    const [, answer] = messages as unknown as Array<any>
+    expect(answer.tool_calls).toEqual([call("a")])
+    expect(answer.additional_kwargs.tool_calls).toEqual([raw("a", '{"x":1}')])
+    if (Array.isArray(content)) expect(answer.content).toEqual(content.slice(0, 2))
+    else expect(answer.content).toBe(content)
+    await memory.close()
+  })
+
+  it("of two calls with one id each is edited for itself", () => {
+    const made = new AIMessage({
+      content: [
+        { type: "tool_use", id: "a", name: "click", input: { x: 1 } },
+        { type: "tool_use", id: "a", name: "click", input: { x: 2 } }
+      ],
+      tool_calls: [call("a"), call("a", { x: 2 })]
+    })
+    const [second] = written(seal([made]), { 0: { 1: clipped("a") } })
+    expect(second.content.map((p: any) => p.input)).toEqual([{ x: 1 }, { x: "…" }])
+    expect(second.tool_calls.map((c: any) => c.args)).toEqual([{ x: 1 }, { x: "…" }])
+    const [left] = written(seal([made]), { 0: { 0: [] } })
+    expect(left.content.map((p: any) => p.input)).toEqual([{ x: 2 }])
+    expect(left.tool_calls.map((c: any) => c.args)).toEqual([{ x: 2 }])
+  })
+
   it("what the Responses API has stored of an answer leaves with an edit", () => {
     const output = [
       { type: "reasoning", id: "rs_1", summary: [] },

@@ -120,6 +120,18 @@ const forms: ReadonlyArray<
     "result",
     (n) => ({ type: "file", data: { type: "data", data: png(n) }, mediaType: "image/png" })
   ],
+  ["ai-sdk", "file id", "result", (n) => ({ type: "image-file-id", fileId: `file-${n}` })],
+  [
+    "ai-sdk",
+    "reference",
+    "user",
+    (n) => ({
+      type: "file",
+      data: { type: "reference", reference: { openai: `file-${n}` } },
+      mediaType: "image/png"
+    })
+  ],
+  ["ai-sdk", "bare reference", "user", (n) => ({ type: "image", image: { openai: `file-${n}` } })],
   ...(["user", "result"] as const).flatMap((place) =>
     langChainForms.map(([form, make]) => ["langchain", form, place, make] as const)
   )
@@ -194,7 +206,7 @@ const partsIn = (message: Json): ReadonlyArray<Json> => {
   })
 }
 
-describe.each(forms)("%s: %s in a %s", (name, _, place, make) => {
+describe.each(forms)("%s: %s in a %s", (name, form, place, make) => {
   const { codec } = hosts.find((host) => host.name === name)!
   const history = [
     { role: "user", content: "go" },
@@ -213,7 +225,10 @@ describe.each(forms)("%s: %s in a %s", (name, _, place, make) => {
       else
         expect(part).toMatchObject({
           type: partsIn(history[i]!)[0]!.type.startsWith("input") ? "input_text" : "text",
-          text: expect.stringMatching(/^\[image 640x480/)
+          // Of an image that the provider keeps nobody here knows the size.
+          text: expect.stringMatching(
+            /^file id|reference/.test(form) ? /^\[image/ : /^\[image 640x480/
+          )
         })
     })
     await memory.close()
@@ -237,7 +252,7 @@ describe.each(forms)("%s: %s in a %s", (name, _, place, make) => {
       expect(image).toMatchObject({ data: pngBase64(64, 48), mimeType: "image/webp" })
       const [before] = history.flatMap(partsIn)
       const [after] = out.flatMap(partsIn)
-      if (before!.type !== "image-url") expect(after!.type).toBe(before!.type)
+      if (!/^image-(url|file)/.test(before!.type)) expect(after!.type).toBe(before!.type)
       if (before!.cache_control !== undefined)
         expect(after!.cache_control).toEqual(before!.cache_control)
     }

@@ -126,3 +126,71 @@ export const clipText = (
   }
   return best
 }
+
+/** A line of more tokens is a paragraph, which may be cut. */
+const LINE = 120
+
+const linesMarker = (lines: number): string =>
+  `[… ${lines === 1 ? "1 line" : `${lines} lines`} left out …]`
+
+/** How `clipLines` clips. */
+export interface ClipLinesOptions {
+  /** Share of what is kept that stands at the head, 0 to 1; default 0.6. */
+  readonly head?: number
+  /** The line that stands for those left out; default `[… 12 lines left out …]`. */
+  readonly marker?: (linesLeftOut: number) => string
+}
+
+/**
+ * Like `clipText`, and no line is cut: for a list, of which half a line says something else than the whole.
+ * With paragraphs of more than 120 tokens, where whole ones would fill less than half of the budget, it is
+ * `clipText`; so it is where not even the marker has room.
+ *
+ * @example
+ * ```ts
+ * import { clipLines } from "@varve/core/Clip"
+ *
+ * const words = (text: string) => text.split(/\s+/).filter((word) => word !== "").length
+ * const text = "1: opened it\n2: changed it\n3: saved it\n4: closed it\n5: opened another one\n6: left it"
+ * console.log(clipLines(text, 15, words).split("\n")) // => [ '1: opened it', '[… 4 lines left out …]', '6: left it' ]
+ * ```
+ */
+export const clipLines = (
+  text: string,
+  maxTokens: number,
+  count: (text: string) => number,
+  { head: share = 0.6, marker = linesMarker }: ClipLinesOptions = {}
+): string => {
+  if (!(maxTokens > 0)) return ""
+  if (count(text) <= maxTokens) return text
+  const lines = text.split("\n")
+  const room = maxTokens - count(marker(lines.length)) - 1
+  const kept = { head: 0, tail: 0 }
+  const tokens = { head: 0, tail: 0 }
+  const add = (side: "head" | "tail"): boolean => {
+    const line = side === "head" ? lines[kept.head]! : lines[lines.length - 1 - kept.tail]!
+    // One token for the line break.
+    const cost = count(line) + 1
+    if (tokens.head + tokens.tail + cost > room) return false
+    tokens[side] += cost
+    kept[side]++
+    return true
+  }
+  while (kept.head + kept.tail < lines.length - 1) {
+    const isHead = tokens.head * (1 - share) <= tokens.tail * share
+    if (!add(isHead ? "head" : "tail") && !add(isHead ? "tail" : "head")) break
+  }
+  const join = (): string =>
+    [
+      ...lines.slice(0, kept.head),
+      marker(lines.length - kept.head - kept.tail),
+      ...lines.slice(lines.length - kept.tail)
+    ].join("\n")
+  // A counter may find more in the whole than in its parts.
+  while (kept.head + kept.tail > 0 && count(join()) > maxTokens)
+    kept[kept.tail > 0 ? "tail" : "head"]--
+  const out = join()
+  const isList = lines.every((line) => line.length < LINE || count(line) <= LINE)
+  if (count(out) <= maxTokens && (isList || count(out) > maxTokens / 2)) return out
+  return clipText(text, maxTokens, count, { head: share })
+}

@@ -1,9 +1,20 @@
 import * as Effect from "effect/Effect"
-import { clipText } from "./Clip.ts"
+import { clipLines, clipText } from "./Clip.ts"
 import type { Summarizer, SummaryRequest } from "./Summarizer.ts"
 
 /** No piece of the material takes more than this share of what is left for it: one log can't fill it all. */
 const SHARE = 0.4
+
+/** A piece of one line and at most so many tokens, such as a step, is whole or left out. */
+const SHORT = 120
+
+/** A text cut to some tokens, which shows that it is cut however few they are. */
+const cut = (text: string, tokens: number, count: (text: string) => number): string => {
+  const out = clipText(text, tokens, count)
+  if (out === text || out.includes("[… ")) return out
+  const marked = clipText(text, tokens - 1, count).trimEnd() + "…"
+  return marked === "…" || count(marked) > tokens ? out : marked
+}
 
 const lineOf = ({ from, text }: SummaryRequest["material"][number]): string =>
   `${from}: ${text.trim()}`
@@ -26,13 +37,16 @@ export const clipSummary = (request: SummaryRequest): string => {
   let left = targetTokens - (kept.length === 0 ? 0 : count(kept.join("\n")) + 1)
   if (before !== "") {
     const needed = material.length === 0 ? 0 : count(material.map(lineOf).join("\n"))
-    before = clipText(before, Math.floor(Math.max(left / 2, left - needed)), count)
+    before = clipLines(before, Math.floor(Math.max(left / 2, left - needed)), count)
     left = targetTokens - count(join())
   }
   while (newest.length < material.length) {
     const last = newest.length === material.length - 1
     const whole = lineOf(material[material.length - 1 - newest.length]!)
-    const line = clipText(whole, last ? left - 1 : Math.max(16, Math.floor(left * SHARE)), count)
+    const size = whole.includes("\n") ? Infinity : count(whole)
+    if (newest.length > 0 && size <= SHORT && size + 1 > left) break
+    const room = last || size <= SHORT ? left - 1 : Math.max(16, Math.floor(left * SHARE))
+    const line = cut(whole, room, count)
     // One token each for the line breaks that join it.
     const cost = count(line) + 1
     if (line.trim() === "" || cost > left) break
@@ -44,12 +58,12 @@ export const clipSummary = (request: SummaryRequest): string => {
   // A counter may find more in the whole than in its parts.
   for (let over = count(text) - targetTokens; over > 0; over = count(text) - targetTokens) {
     if (newest.length > 0) newest.pop()
-    else if (before !== "") before = clipText(before, count(before) - Math.ceil(over), count)
+    else if (before !== "") before = clipLines(before, count(before) - Math.ceil(over), count)
     else break
     text = join()
   }
   if (text.trim() !== "" || material.length === 0) return text
-  return clipText(lineOf(material.at(-1)!), targetTokens, count)
+  return cut(lineOf(material.at(-1)!), targetTokens, count)
 }
 
 /**

@@ -121,10 +121,10 @@ export interface WhenItPaysOptions {
  * For every position at which the staged edits could be cut, three sums are compared:
  *
  * - earned: what has been paid so far for sending what the edits behind the cut would have taken away (tokens
- *   x price of a read x requests). What a fold takes together has been waiting for it, in the mean half as long
- *   as it took to come in: that counts too, since nothing more will come to share the re-write soon. Without
- *   marks, where every commit writes all of the history, this request counts as well: waiting for it makes what
- *   is to be written longer;
+ *   x price of a read x requests). A fold counts as if it had been staged when the oldest of what it takes
+ *   together came in: the next one will take about as long to come, and sharing the re-write with it would cost
+ *   more than that saves. Without marks, where every commit writes all of the history, this request counts as
+ *   well: waiting for it makes what is to be written longer;
  * - rewrite: what it costs to write anew what stands behind the cut (tokens x (price of a write - price of a
  *   read)), and the part of it that is due in every commit: what stands behind the newest staged edit;
  * - ahead: what the edits will save in the requests to come.
@@ -186,7 +186,7 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
         behind += view.items[at]!.tokens
       }
       saved += s.saved
-      earned += s.saved * read * ((whole ? s.age + 1 : s.age) + s.span / 2)
+      earned += s.saved * read * ((whole ? s.age + 1 : s.age) + s.span)
       if (sorted[i + 1]?.position === s.position) continue
       const cost = Math.max(0, behind - saved) * rewrite
       tail ??= cost

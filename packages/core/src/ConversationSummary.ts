@@ -6,12 +6,13 @@ import { clipSummary } from "./ClipSummarizer.ts"
 import type { ItemId, Proposal } from "./Edit.ts"
 import * as Edit from "./Edit.ts"
 import type { MessageId } from "./Message.ts"
+import { IsDryRun } from "./DryRun.ts"
 import { decodeOptions, functionOption, Positive, Share } from "./Options.ts"
 import type { Redact } from "./Redact.ts"
 import { CurrentRedact } from "./Redact.ts"
 import type { Propose, Strategy } from "./Strategy.ts"
 import { make } from "./Strategy.ts"
-import type { Summarizer } from "./Summarizer.ts"
+import type { AnySummarizer } from "./Summarizer.ts"
 import type { View } from "./View.ts"
 import type { Aim, Plan, PlanOptions } from "./internal/conversationPlan.ts"
 import { aimOf, LEAST, planOf } from "./internal/conversationPlan.ts"
@@ -21,8 +22,8 @@ import { errorOf, isEnded, summaries } from "./internal/summaries.ts"
 import { summarize } from "./internal/summarize.ts"
 
 const Options = Schema.Struct({
-  /** Who summarises; without one, or where it fails, the text is clipped. */
-  summarizer: Schema.optional(functionOption<Summarizer>()),
+  /** Who summarises, a summarizer or a function of yours; without one, or where it fails, the text is clipped. */
+  summarizer: Schema.optional(functionOption<AnySummarizer>()),
   /** Share of the token limit from which on old groups are folded; default 0.6. */
   soft: Schema.optional(Share),
   /**
@@ -50,8 +51,9 @@ export type ConversationSummaryOptions = typeof Options.Type
 
 /**
  * Folds the older part of a conversation into one text when the view has more than `soft` of the token limit:
- * the oldest groups that nothing protects, with its own earlier summary, in one atomic edit. What the user
- * asked and what is pinned stays as it is.
+ * the oldest groups that nothing protects, with its own earlier summary, in one atomic edit. The first message of
+ * the user (the task), the newest one and what is pinned stay as they are. What the user said in between is folded
+ * with the rest: rules and decisions in it stand in the registry word for word, as far as that has room.
  *
  * The summary is made beside the agent, one at a time: requests go on, what arrives meanwhile stays behind it,
  * and a later request takes it in where all that it stands for is still there. Only from `hard` on does a request
@@ -153,8 +155,8 @@ const strategyOf = (
       round = { state: "made", ids, fresh, proposals, slow, offered: undefined, accepted: false }
     } else {
       const { message, reason } = errorOf(exit)
-      round = { state: "failed", ids, fresh, why: `for ${reason}: ${message}` }
-      return [Edit.proposal(`no summary, ${round.why}`, [])]
+      round = { state: "failed", ids, fresh, why: `no summary (${reason}): ${message}` }
+      return [Edit.proposal(round.why, [])]
     }
     return NONE
   }
@@ -197,9 +199,10 @@ const strategyOf = (
     view: View
   ): Effect.fn.Return<ReadonlyArray<Proposal>> {
     const isHard = view.usage.tokens > view.limits.tokens * hard
-    if (round?.state === "asked" && isHard) yield* round.making.wait
+    const isDry = yield* IsDryRun
+    if (round?.state === "asked" && isHard && !isDry) yield* round.making.wait
     const said = [...settle()]
-    if (round?.state === "asked") return NONE
+    if (round?.state === "asked" && !(isHard && isDry)) return NONE
     if (round?.state === "made" && isLost(view)) {
       // Proposed once all the same: the report says which of them is gone.
       said.push(...round.proposals)
@@ -217,6 +220,9 @@ const strategyOf = (
     if (plan === undefined) return said
     if (summarizer === undefined) clip(aim, plan, "")
     else if (round?.state === "failed" && isHard) clip(aim, plan, `, ${round.why}`)
+    else if (isDry && isHard) clip(aim, plan, ": a dry run asks for no summary")
+    else if (isDry)
+      return [...said, Edit.proposal(`${why}; a summary of ${aim.ids.length} would be begun`, [])]
     else {
       const { missing, replaces, request } = plan
       const ask = (ms: number) => summarize(summarizer, request, ms, { replaces }, missing)
@@ -235,5 +241,14 @@ const strategyOf = (
     }
     return [...(offer(view, aim) ?? NONE), ...said]
   })
-  return propose
+  return (view) =>
+    Effect.flatMap(IsDryRun, (isDry) => {
+      if (!isDry) return propose(view)
+      // It looks, and leaves all as it is.
+      const before = round
+      return Effect.ensuring(
+        propose(view),
+        Effect.sync(() => void (round = before))
+      )
+    })
 }

@@ -11,6 +11,7 @@ import { MemoryImpl } from "./internal/MemoryImpl.ts"
 import type { MemoryOptions } from "./internal/memoryOptions.ts"
 import { withoutImages } from "./internal/project.ts"
 import { readOptions } from "./internal/memoryOptions.ts"
+import { Warn } from "./Warn.ts"
 import { redactAnswer } from "./internal/redact.ts"
 import type { Recalled } from "./internal/recall.ts"
 import type { Saved } from "./Ledger.ts"
@@ -141,6 +142,10 @@ export const make = Effect.fnUntraced(function* (
   const own: Array<Started> = []
   const { redact } = given
   const redacting = redact === undefined ? Context.empty() : Context.make(CurrentRedact, redact)
+  const inMemory = redacting.pipe(
+    Context.add(CurrentMemory, background),
+    Context.add(Warn, (cause, message) => impl.warnOnce(cause, message))
+  )
   for (const strategy of given.strategies) {
     const propose = yield* strategy.start.pipe(
       Effect.provideContext(redacting),
@@ -149,14 +154,14 @@ export const make = Effect.fnUntraced(function* (
     )
     own.push(
       started(strategy, (view) => {
-        const answer = Effect.provideService(propose(view), CurrentMemory, background)
+        const answer = Effect.provideContext(propose(view), inMemory)
         return redact === undefined ? answer : redactAnswer(answer, redact)
       })
     )
   }
   const counter =
     "start" in given.counter ? yield* given.counter.start(given.profile) : given.counter
-  const impl = new MemoryImpl(
+  const impl: MemoryImpl = new MemoryImpl(
     given,
     own,
     given.profile.vision ? counter : blindCounter(counter),

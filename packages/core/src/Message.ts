@@ -118,8 +118,9 @@ export const imageOf = (block: unknown): ImageData | undefined => {
         ? fromUrl(block.image, undefined, block.mediaType)
         : fromData(block.image, block.mediaType)
     }
-    return undefined
+    return isReference(block.image) ? elsewhere(undefined) : undefined
   }
+  if (isImageFile(type)) return elsewhere(undefined)
   if (type === "image_url" || type === "input_image") {
     const at = block.image_url
     if (typeof at === "string") return fromUrl(at, block.detail)
@@ -133,8 +134,22 @@ export const imageOf = (block: unknown): ImageData | undefined => {
         ? fromUrl(block.data, undefined, mime)
         : fromData(block.data, mime)
     }
+    if (typeof mime === "string" && /^image(\/|$)/.test(mime) && isReference(block.data))
+      return elsewhere(undefined)
   }
   return undefined
+}
+
+/** The AI SDK's parts of results that name an image of a provider. */
+const isImageFile = (type: unknown): boolean =>
+  type === "image-file-id" || type === "image-file-reference"
+
+/** The AI SDK's names of one file by provider, tagged or bare. */
+const isReference = (data: unknown): boolean => {
+  if (!isRecord(data) || ArrayBuffer.isView(data)) return false
+  if (data.type === "reference") return isRecord(data.reference)
+  const ids = Object.values(data)
+  return data.type === undefined && ids.length > 0 && ids.every((id) => typeof id === "string")
 }
 
 /** An image that the provider keeps: there is no more to see here than that it is one. */
@@ -181,11 +196,15 @@ export const withImage = (
     const mime = typeof block.mediaType === "string" ? "mediaType" : "mimeType"
     return same({ data: inShape(block.data, data, url), [mime]: mimeType })
   }
+  if (isImageFile(type)) {
+    const { fileId: _, providerReference: __, ...rest } = block
+    return { ...rest, type: "image-data", data, mediaType: mimeType } as unknown as Block
+  }
   if (type !== "image") return plain
   if (typeof block.data === "string") return same({ data, mimeType })
   if (typeof block.url === "string") return same({ url, mimeType })
   if (isRecord(source)) return same({ source: { type: "base64", media_type: mimeType, data } })
-  if (typeof block.image !== "string") return plain
+  if (typeof block.image !== "string" && !isReference(block.image)) return plain
   return same({ image: inShape(block.image, data, url), mediaType: mimeType })
 }
 

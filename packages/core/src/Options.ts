@@ -5,6 +5,9 @@ export { decodeOptions } from "./internal/decodeOptions.ts"
 /** A whole number of at least 1. */
 export const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 
+/** Whole ms of at least 1 that a timer can hold: one above 2 147 483 647 goes off at once. */
+export const Timeout = Positive.check(Schema.isLessThanOrEqualTo(2_147_483_647))
+
 /** A number above 0 and at most 1. */
 export const Share = Schema.Finite.check(
   Schema.isBetween({ minimum: 0, maximum: 1, exclusiveMinimum: true })

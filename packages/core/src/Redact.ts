@@ -32,3 +32,43 @@ export type Redact = (text: string) => string
 export const CurrentRedact = Context.Reference<Redact>("@varve/core/Redact", {
   defaultValue: () => (text) => text
 })
+
+const ESCAPE = /\\(?:u([\da-f]{4})|(["\\/bfnrt]))/gi
+const UNITS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" }
+
+const unescaped = (text: string): string =>
+  text.replace(ESCAPE, (_, code: string | undefined, unit: string) =>
+    code === undefined
+      ? (UNITS[unit.toLowerCase()] ?? unit)
+      : String.fromCharCode(Number.parseInt(code, 16))
+  )
+
+/** How often JSON may stand in JSON. */
+const DEEP = 4
+
+/**
+ * The same, and it also finds what stands in a text as JSON writes it: with an escape for a line break, a quote,
+ * a backslash or any other character, also where JSON stands in JSON. Where something was taken out in that
+ * way, the escapes of this text are resolved. The `redact` of a memory, and `CurrentRedact`, do so by themselves.
+ *
+ * @example
+ * ```ts
+ * import { redactEscaped } from "@varve/core/Redact"
+ *
+ * const redact = redactEscaped((text) => text.replaceAll('my "key"', "[key]"))
+ * console.log(redact(JSON.stringify({ use: 'my "key"' }))) // => {"use":"[key]"}
+ * ```
+ */
+export const redactEscaped =
+  (redact: Redact): Redact =>
+  (text) => {
+    const out = redact(text)
+    let plain = out
+    for (let depth = 0; depth < DEEP && plain.includes("\\"); depth++) {
+      const next = unescaped(plain)
+      if (next === plain) break
+      const clean = redact((plain = next))
+      if (clean !== plain) return redactEscaped(redact)(clean)
+    }
+    return out
+  }

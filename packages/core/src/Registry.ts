@@ -25,7 +25,7 @@ export interface Anchor {
   readonly uses: number
   /** How many of these are the agent's own. */
   readonly own: number
-  /** Of a number, the word before it. */
+  /** Of a number, the word right before it, where it may be its name. */
   readonly label?: string
 }
 
@@ -37,6 +37,8 @@ export interface Registry {
   readonly facts: ReadonlyArray<Fact>
   /** Of most use first. */
   readonly anchors: ReadonlyArray<Anchor>
+  /** How many facts and files of a kind left it, since it keeps no more of them. */
+  readonly dropped?: Readonly<Partial<Record<FactKind | "written" | "read", number>>>
 }
 
 /** What `registryOf` takes beside the messages. */
@@ -53,9 +55,9 @@ export type { RegistryTextOptions } from "./internal/registryText.ts"
 export const emptyRegistry: Registry = { seen: 0, facts: [], anchors: [] }
 
 /**
- * Reads messages into a registry, without a model: what the user asked and forbade, decisions (a later one
- * takes the place of an earlier one on the same matter), errors that no later result has cleared, the state
- * of the screen, files that tools touched, paths, URLs, identifiers and numbers. Constraints are taken from
+ * Reads messages into a registry, without a model: what the user asked, forbade and allowed again, decisions
+ * (a later one takes the place of an earlier one that it names), errors until the very same call works or the
+ * file that couldn't be written is, the state of the screen, files that tools touched, paths, URLs, identifiers and numbers. Constraints are taken from
  * the user alone: what a page or a file says is never one. Names that look like keys or passwords are left
  * out. Deterministic; linear in the length of the texts; never throws, whatever the messages are.
  *
@@ -67,8 +69,8 @@ export const emptyRegistry: Registry = { seen: 0, facts: [], anchors: [] }
  *   { role: "user", content: "Pay invoice INV-2041. Never click Delete." },
  *   { role: "user", content: "Use the savings account for it instead." }
  * ])
- * console.log(renderRegistry(registry, { tokens: 100, count: (text) => text.length / 4 }))
- * // => Constraints that the user gave: - Never click Delete. Decisions, oldest first; the later one holds: - Use the savings account for it instead. Identifiers: INV-2041
+ * console.log(renderRegistry(registry, { tokens: 200, count: (text) => text.length / 4 }))
+ * // => Asked before, oldest first: - Pay invoice INV-2041. Never click Delete. Constraints of the user, and decisions, oldest first; what was said later may change them: - Never click Delete. - Use the savings account for it instead. Identifiers: INV-2041
  * ```
  */
 export const registryOf = (
@@ -95,19 +97,16 @@ export const mergeRegistries = (earlier: Registry, later: Registry): Registry =>
 /**
  * The text of a registry for a model, in sections, within `tokens`; empty where there is nothing to say. Each
  * section has a share of the tokens; constraints, decisions and open errors come first in what is left, then
- * touched files. A section that had to leave something out says how much.
+ * written files and requests. A section that had to leave something out says how much, and all files that
+ * were written are in it; other names are left out where they stand beside it already.
  */
 export const renderRegistry = (registry: Registry, options: RegistryTextOptions): string =>
   registryText(registry, options)
 
+const COUNTED = ["request", "constraint", "decision", "error", "screen", "written", "read"] as const
+
 const KINDS: ReadonlySet<unknown> = new Set<FactKind | Anchor["kind"]>([
-  "request",
-  "constraint",
-  "decision",
-  "error",
-  "screen",
-  "written",
-  "read",
+  ...COUNTED,
   "path",
   "url",
   "id",
@@ -128,12 +127,16 @@ const isEntry = (u: unknown, check: "key" | "uses"): boolean => {
 
 /** Reads back a registry that was saved as JSON; entries that are none are left out. */
 export const readRegistry = (data: unknown): Registry => {
-  const { seen, facts, anchors } = (data ?? {}) as Partial<Registry>
+  const { seen, facts, anchors, dropped } = (data ?? {}) as Partial<Registry>
   if (!Number.isFinite(seen) || !Array.isArray(facts) || !Array.isArray(anchors))
     return emptyRegistry
+  const counts = COUNTED.map(
+    (kind) => [kind, (dropped as Registry["dropped"] | null)?.[kind]] as const
+  ).filter(([, n]) => Number.isSafeInteger(n) && n! > 0)
   return {
     seen: seen!,
     facts: facts.filter((fact) => isEntry(fact, "key")),
-    anchors: anchors.filter((anchor) => isEntry(anchor, "uses"))
+    anchors: anchors.filter((anchor) => isEntry(anchor, "uses")),
+    ...(counts.length === 0 ? {} : { dropped: Object.fromEntries(counts) })
   }
 }

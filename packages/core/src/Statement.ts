@@ -1,4 +1,5 @@
-import { ends, ERROR, LINE_BREAK, NAMED_ERROR, short } from "./internal/statements.ts"
+import { isConstraint, isDecision, outcomeIn } from "./internal/cues.ts"
+import { ends, ERROR, LINE_BREAK, NAMED_ERROR, short, unwrap } from "./internal/statements.ts"
 
 /** What a sentence is to the one who has to remember it. */
 export type StatementKind = "constraint" | "decision" | "error" | "outcome"
@@ -8,31 +9,6 @@ const LONGEST = 400
 
 /** Texts longer than this are read at their head and their tail only, in UTF-16 units. */
 const LOOKED_AT = 65_536
-
-const CONSTRAINT = new RegExp(
-  [
-    String.raw`\b(?:never|always|must|mustn't|mandatory|forbidden|prohibited|not allowed|make sure|be sure|ensure|avoid|under no circumstances|at most|at least|no (?:more|less|later) than|should(?:n't| not)|(?:may|can|shall) not|ask (?:me )?(?:first|before)|without (?:asking|my|permission|confirm\w+)|(?:unless|until|before) i)\b`,
-    String.raw`(?:^|[,;:.–—-]\s*|\b(?:please|and|but|so|then|or|also|just)\s+)(?:do not|don'?t|no (?!need\b|the\b|it\b|that|you\b|i\b|idea\b)\w+ )`,
-    String.raw`\bonly (?:use|edit|touch|change|click|write|work|read|run|open|if|when|after|with)\b`,
-    String.raw`\b(?:niemals|nie|immer|darf(?:st)?|dürfen|muss|müssen|keinesfalls|auf keinen fall|unbedingt|nunca|jam[aá]s|jamais|siempre|toujours|sempre|doit|doivent|il faut|interdit|debes?|deben|deve|prohibido|proibido|vietato)(?![\p{L}])`,
-    String.raw`никогда|всегда|нельзя|должн|запрещ|обязательно`,
-    `不要|不得|不能|不可|不准|禁止|必须|必須|务必|绝不|切勿|千万|只能|一定要|ないで|必ず|絶対|いけない|いけません|하지 ?마|말 것|금지|반드시|절대`
-  ].join("|"),
-  "iu"
-)
-
-const CHOICE = String.raw`\bdeci(?:ded|sion)\b|\bsettled on\b|\bagreed\b|\bswitch(?:ed|ing)? (?:to|back)\b|entschieden|entscheidung|décid|decidid|решил|решен|决定|決定|改用|改为|改成|결정`
-const DECISION = {
-  assistant: new RegExp(CHOICE, "iu"),
-  user: new RegExp(
-    CHOICE +
-      String.raw`|\b(?:let'?s|we(?:'ll| will| should)?) (?:use|go|keep|switch|stick|call|make|take)\b|\bgo(?:ing)? with\b|\b(?:choose|chose|chosen|pick|picked)\b|\binstead\b|\brather\b|\bfrom now on\b|\bactually\b|\brename\b|\bno longer\b|\bshould be\b|\bis now\b|\buse\b.+\b(?:for|as)\b|stattdessen|nehmen wir|en lugar|en vez|plutôt|au lieu|вместо|采用|选用|採用|にします|に変更|대신`,
-    "iu"
-  )
-}
-
-const OUTCOME =
-  /\b(?:done|fixed|finished|completed?|succeed(?:ed|s)|success(?:ful(?:ly)?)?|pass(?:ed|es)?|works?(?: now)?|created|updated|added|removed|renamed|saved|sent|found|implemented|resolved|ready|published|installed|merged)\b|erledigt|fertig|behoben|hecho|listo|terminé|corrigé|pronto|готово|исправлен|完成|已经|修复|成功|できました|完了|완료|성공/iu
 
 let segmenter: Intl.Segmenter | undefined
 
@@ -59,8 +35,24 @@ export function* sentencesOf(text: string): Generator<string> {
 }
 
 /**
+ * The lines of a text that people write, each whole: a line that was broken in the middle of a sentence goes
+ * on in the next one. Items of lists, headings, quotes, tables, code and blank lines stay by themselves. Of a
+ * text of more than 65 536 units, the head and the tail. Not for logs and source code, where a line is a line.
+ *
+ * @example
+ * ```ts
+ * import { linesOf } from "@varve/core/Statement"
+ *
+ * console.log(linesOf("You must not\nrestart the payment worker.\n- ask first\n- then wait"))
+ * // => [ 'You must not restart the payment worker.', '- ask first', '- then wait' ]
+ * ```
+ */
+export const linesOf = (text: string): ReadonlyArray<string> => unwrap(ends(text, LOOKED_AT))
+
+/**
  * Tells by cues in a dozen languages what a sentence is, or nothing where it is none of these. `from` is as
  * in `Material`: `user`, `assistant`, `tool NAME`. Only the user gives constraints; tools only tell of errors.
+ * What the assistant says is not done, is an error; where that isn't clear, nothing.
  *
  * @example
  * ```ts
@@ -72,12 +64,14 @@ export function* sentencesOf(text: string): Generator<string> {
  */
 export const statementKind = (sentence: string, from: string): StatementKind | undefined => {
   if (from === "user") {
-    if (CONSTRAINT.test(sentence)) return "constraint"
-    return DECISION.user.test(sentence) ? "decision" : undefined
+    if (isConstraint(sentence)) return "constraint"
+    return isDecision(sentence, "user") ? "decision" : undefined
   }
   if (from === "assistant") {
-    if (DECISION.assistant.test(sentence)) return "decision"
-    return OUTCOME.test(sentence) ? "outcome" : ERROR.test(sentence) ? "error" : undefined
+    if (isDecision(sentence, "assistant")) return "decision"
+    const outcome = outcomeIn(sentence)
+    if (outcome === true) return "outcome"
+    return outcome === false || ERROR.test(sentence) ? "error" : undefined
   }
   return NAMED_ERROR.test(sentence) || (from.endsWith("(error)") && ERROR.test(sentence))
     ? "error"

@@ -52,7 +52,7 @@ export class StepLog {
 
   /** A step as the log keeps it: redacted, and well-formed, since a half of a character can't be sent. */
   clean<S extends Texts>(step: S): S {
-    const clean = (text: string): string => this.#redact(text.toWellFormed()).toWellFormed()
+    const clean = (text: string): string => this.#redact(text).toWellFormed()
     const { args, goal, note, tool } = step
     return {
       ...step,

@@ -4,14 +4,16 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { Proposal } from "./Edit.ts"
 import * as Edit from "./Edit.ts"
+import { IsDryRun } from "./DryRun.ts"
 import { decodeOptions, functionOption, Positive } from "./Options.ts"
 import type { Redact } from "./Redact.ts"
 import { CurrentRedact } from "./Redact.ts"
 import type { Step } from "./StepLog.ts"
 import type { Propose, Strategy } from "./Strategy.ts"
 import { make } from "./Strategy.ts"
-import type { Summarizer } from "./Summarizer.ts"
+import type { AnySummarizer } from "./Summarizer.ts"
 import type { SummaryError } from "./VarveError.ts"
+import type { View } from "./View.ts"
 import type { StepLine, Summarised } from "./internal/stepText.ts"
 import {
   layersOf,
@@ -26,8 +28,8 @@ import { errorOf, isEnded, summaries } from "./internal/summaries.ts"
 import { summarize } from "./internal/summarize.ts"
 
 const Options = Schema.Struct({
-  /** Who summarises older steps; without one they are clipped. */
-  summarizer: Schema.optional(functionOption<Summarizer>()),
+  /** Who summarises older steps, a summarizer or a function of yours; without one the newest of them are listed. */
+  summarizer: Schema.optional(functionOption<AnySummarizer>()),
   /** Tokens of finished steps that stand word for word; default 400. */
   recentTokens: Schema.optional(Positive),
   /** Tokens of the summary; default 600. */
@@ -59,8 +61,9 @@ const NONE: ReadonlyArray<Proposal> = []
  * one is sent at once, newer ones when other edits come into force or the provider's cache is cold. Until then
  * the newer steps stand in the messages themselves; `compose()` always has the newest text.
  *
- * Older steps stand in a summary, finished ones word for word, those without an outcome last. What is said of a
- * step's outcome is what was recorded, never what a model says.
+ * Older steps stand in a summary, finished ones word for word, those without an outcome last. A step's outcome in
+ * the lists is what was recorded, never what a model says; the steps that failed and are in the summary stand
+ * beside it, as many as have room. A step stays recorded where the host goes back in its history.
  *
  * When the finished steps have more than `recentTokens`, the older of them go into the summary. That is made
  * beside the agent, one at a time, and stands in the text from the request on that comes after it. No request
@@ -150,7 +153,9 @@ const strategyOf = (options: StepMemoryOptions, redact: Redact, begin: StartSumm
     idle = undefined
   }
 
-  return Effect.fnUntraced(function* (view) {
+  const propose = Effect.fnUntraced(function* (
+    view: View
+  ): Effect.fn.Return<ReadonlyArray<Proposal>> {
     settle()
     const { counter, steps } = view
     const count = counter.text
@@ -168,6 +173,7 @@ const strategyOf = (options: StepMemoryOptions, redact: Redact, begin: StartSumm
       made?.on.includes(nameOf(kept)) === true && steps[made.at] === made.last
     let saved = isNewer() ? made!.saved : kept
     let layers = layersOf(steps, saved)
+    const isDry = yield* IsDryRun
     const notes: Array<Proposal> = []
 
     if (summarizer !== undefined && asked === undefined) {
@@ -177,7 +183,9 @@ const strategyOf = (options: StepMemoryOptions, redact: Redact, begin: StartSumm
       const older = finished.slice(0, finished.length - newestWithin(lines, recentTokens / 2))
       // Fewer than at the failure: another log, as after a reset.
       if (tokens + recentTokens < retryAt) retryAt = 0
-      if (tokens > recentTokens && tokens >= retryAt && older.length > 0) {
+      if (tokens > recentTokens && tokens >= retryAt && older.length > 0 && isDry)
+        notes.push(Edit.proposal(`a summary of ${older.length} steps would be begun`, []))
+      else if (tokens > recentTokens && tokens >= retryAt && older.length > 0) {
         const material = older.map((step) => stepMaterial(step, line(step), count, redact))
         const replaces = count(saved.summary) + material.reduce((sum, m) => sum + count(m.text), 0)
         const targetTokens = Math.max(1, Math.min(summaryTokens, Math.floor(replaces * 0.75)))
@@ -216,6 +224,7 @@ const strategyOf = (options: StepMemoryOptions, redact: Redact, begin: StartSumm
         const recent = share * Math.min(recentTokens, most * 0.35)
         const room = {
           failed: Math.floor(40 * share),
+          goals: share * most * 0.12,
           summary,
           recent,
           pending: share * most * 0.25
@@ -233,10 +242,21 @@ const strategyOf = (options: StepMemoryOptions, redact: Redact, begin: StartSumm
     const reason =
       failure === undefined
         ? "steps were recorded"
-        : `steps were recorded; no summary: ${failure.message}`
+        : `steps were recorded; no summary (${failure.reason}): ${failure.message}`
     failure = undefined
     return [Edit.proposal(reason, [Edit.memo(STEPS, text, { cap: most, aside, data })]), ...notes]
   })
+
+  return (view) =>
+    Effect.flatMap(IsDryRun, (isDry) => {
+      if (!isDry) return propose(view)
+      // It looks, and leaves all as it is.
+      const before = { asked, retryAt, idle, made, failure }
+      return Effect.ensuring(
+        propose(view),
+        Effect.sync(() => ({ asked, retryAt, idle, made, failure } = before))
+      )
+    })
 }
 
 const fitting = (

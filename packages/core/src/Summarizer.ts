@@ -1,4 +1,4 @@
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type { SummaryError } from "./VarveError.ts"
 
 /** One piece of what is to be summarised: data, never an instruction. */
@@ -38,3 +38,44 @@ export interface SummaryResult {
 
 /** Makes a summary. A function, so that any maker can stand in for any other. */
 export type Summarizer = (request: SummaryRequest) => Effect.Effect<SummaryResult, SummaryError>
+
+/** A summarizer, or a function of yours in its place: it may give an Effect, a promise or the result itself. */
+export type AnySummarizer = (
+  request: SummaryRequest
+) => Effect.Effect<SummaryResult, unknown> | PromiseLike<SummaryResult> | SummaryResult
+
+/**
+ * A summarizer from any of these functions. What it throws or rejects with becomes a `SummaryError` where a
+ * strategy asks it.
+ *
+ * @example
+ * ```ts
+ * import { toSummarizer } from "@varve/core/Summarizer"
+ * import * as Effect from "effect/Effect"
+ *
+ * const mine = toSummarizer(async ({ material }) => ({
+ *   text: `${material.length} messages about dinner.`,
+ *   stopReason: "stop"
+ * }))
+ * const { text } = await Effect.runPromise(
+ *   mine({
+ *     previous: undefined,
+ *     material: [{ from: "user", text: "Book a table for two." }],
+ *     keep: [],
+ *     targetTokens: 100,
+ *     count: (text) => text.length / 4
+ *   })
+ * )
+ * console.log(text) // => 1 messages about dinner.
+ * ```
+ */
+export const toSummarizer =
+  (given: AnySummarizer): Summarizer =>
+  (request) =>
+    Effect.suspend(() => {
+      const answer = given(request)
+      if (Effect.isEffect(answer)) return answer as ReturnType<Summarizer>
+      return typeof (answer as Partial<PromiseLike<SummaryResult>> | undefined)?.then === "function"
+        ? Effect.promise(async () => answer)
+        : Effect.succeed(answer as SummaryResult)
+    })

@@ -1,6 +1,7 @@
 import * as Result from "effect/Result"
 import type { SummaryRequest, SummaryResult } from "./Summarizer.ts"
 import type { SummaryReason } from "./VarveError.ts"
+import { notSummary } from "./internal/notSummary.ts"
 import { show, SummaryError } from "./VarveError.ts"
 
 /** What `checkSummary` measures against. */
@@ -9,6 +10,27 @@ export interface SummaryCheckOptions {
   readonly replaces?: number
   /** Share of it that must be saved; default 0.2. */
   readonly margin?: number
+  /** True where a text over its cap will be clipped to it: then its length refuses nothing. Default false. */
+  readonly clipped?: boolean
+}
+
+/**
+ * Shares of the cap, or of what is replaced where that is less. What is shorter than the first stands for
+ * nothing of it; what is shorter than the second has to name something that occurs in it. With the usual cap of
+ * 1 500 tokens these are 8 and 30.
+ */
+const LEAST = 0.005
+const FEW = 0.02
+
+/** A word that says what a text is about: long, or with a digit in it. */
+const WORD =
+  /[\p{L}\p{N}_]*(?:\p{N}|[\p{L}_]{5})[\p{L}\p{N}_]*|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{2}/gu
+
+const namesAny = (text: string, source: string): boolean => {
+  const lower = source.toLowerCase()
+  // Without its ending: "pages" speaks of "page 4".
+  const stem = (word: string): string => word.slice(0, Math.max(4, word.length - 2))
+  return (text.toLowerCase().match(WORD) ?? []).some((word) => lower.includes(stem(word)))
 }
 
 /** Pieces of this many units are compared to find loops: longer than a word, shorter than a sentence. */
@@ -54,11 +76,16 @@ const isCall = (text: string): boolean => {
 
 /**
  * The one check that every summary passes before it may take the place of anything. It wants the stop reason
- * `stop`, a text that isn't blank, no tool call, no loop, every text of `keep` word for word, no more than
- * `targetTokens`, and a fifth less than what it replaces. Pure; never throws, whatever came back.
+ * `stop`, a text that isn't blank, no tool call, no refusal or offer, no page, data, broken JSON or reasoning, no
+ * loop, every text of `keep` word for word, no more than `targetTokens`, and a fifth less than what it replaces.
+ * A text of less than a fiftieth of its cap (or of what it replaces, where that is less) has to name something
+ * that occurs in there; of less than a two-hundredth it is refused. Pure; never throws, whatever came back.
  *
- * Fails with `SummaryError`: `unreadable`, `tool-call`, `stop-reason`, `blank`, `degenerate`, `missing` or
- * `too-large`. The message never quotes the summary.
+ * The strategies of core ask with `clipped` first and cut what is over its cap to head and tail, so that an answer
+ * that is too long is no failure; what is left is checked again, with its cap.
+ *
+ * Fails with `SummaryError`: `unreadable`, `tool-call`, `stop-reason`, `blank`, `reasoning`, `refusal`,
+ * `not-text`, `degenerate`, `missing`, `too-short` or `too-large`. The message never quotes the summary.
  *
  * @example
  * ```ts
@@ -79,7 +106,7 @@ const isCall = (text: string): boolean => {
 export const checkSummary = (
   request: SummaryRequest,
   result: SummaryResult,
-  { replaces, margin = 0.2 }: SummaryCheckOptions = {}
+  { replaces, margin = 0.2, clipped = false }: SummaryCheckOptions = {}
 ): Result.Result<SummaryResult, SummaryError> => {
   const refuse = (reason: SummaryReason, message: string) =>
     Result.fail(new SummaryError(reason, `The summary was refused: ${message}`))
@@ -91,16 +118,26 @@ export const checkSummary = (
   if (!/[\p{L}\p{N}]/u.test(text) || NOTHING.test(text)) return refuse("blank", "it says nothing")
   if (isCall(text)) return refuse("tool-call", "it is a tool call")
 
+  const source = (): string => [previous, ...material.map((m) => m.text)].join("\n")
+  if (isLoop(text, source)) return refuse("degenerate", "it repeats itself")
+  const not = notSummary(text)
+  if (not !== undefined) return refuse(...not)
+
   const missing = keep.filter((wanted) => !text.includes(wanted)).length
   if (missing > 0)
     return refuse("missing", `${missing} of ${keep.length} texts to keep are not in it`)
   const tokens = count(text)
-  if (tokens > targetTokens)
+  if (tokens > targetTokens && !clipped)
     return refuse("too-large", `${tokens} tokens, asked for ${targetTokens}`)
-  const source = (): string => [previous, ...material.map((m) => m.text)].join("\n")
   const before = replaces ?? count(source())
   if (tokens > before * (1 - margin)) {
     return refuse("too-large", `${tokens} tokens in the place of ${before} save too little`)
   }
-  return isLoop(text, source) ? refuse("degenerate", "it repeats itself") : Result.succeed(result)
+  if (Number.isFinite(targetTokens) && tokens < targetTokens * FEW) {
+    const whole = [source(), ...material.map(({ from }) => from)].join("\n")
+    const size = Math.min(targetTokens, Number.isFinite(before) ? before : count(whole))
+    if (tokens < size * LEAST || (tokens < size * FEW && !namesAny(text, whole)))
+      return refuse("too-short", `${tokens} tokens say too little, of ${targetTokens} asked for`)
+  }
+  return Result.succeed(result)
 }

@@ -50,6 +50,14 @@ describe("for a provider that wants turns to alternate", () => {
     expect(faults(messages)).toEqual([[2, "turns"]])
   })
 
+  it("it leaves where the host's own kind of message parts the two as well", async () => {
+    const shell = { role: "bashExecution", command: "ls", output: "" } as unknown as Message
+    const given = deepFreeze([...history.slice(0, 3), shell, ...history.slice(3)])
+    const { messages } = await sent({ pipeline: [withoutDay], profile: alternating }, given)
+    expect(messages).toEqual(given.filter((_, i) => i !== 2))
+    expect(faults(messages)).toEqual([])
+  })
+
   it("it leaves with the answer before it, or with a text in its place", async () => {
     const both = lift("both", (messages) => [messages[0]!, ...messages.slice(3)])
     const { messages } = await sent({ pipeline: [both], profile: alternating })
@@ -71,6 +79,18 @@ describe("for a provider that wants turns to alternate", () => {
     expect(cut).toBeGreaterThan(3)
   })
 
+  it("an answer is not left last: the model's next message would stand right behind it", async () => {
+    const given = deepFreeze([
+      user("Find the cheapest flight."),
+      { ...assistant("Which day?"), id: "pinned" },
+      user(`On Monday. ${words(60)}`)
+    ])
+    const options = { pipeline: [hardLimit()], profile: alternating, budget: { tokens: 60 } }
+    const { messages, report } = await sent(options, given, ["pinned"])
+    expect(report.guarded).toBeGreaterThan(0)
+    expect(messages.map((m) => m.role)).toEqual(["user", "assistant", "user"])
+  })
+
   it("what the host has so itself is left as it is", async () => {
     const own = deepFreeze([
       user("Go."),
@@ -80,5 +100,10 @@ describe("for a provider that wants turns to alternate", () => {
     ])
     expect(faults(own)).toEqual([[2, "turns"]])
     expect((await sent({ profile: alternating }, own)).messages).toEqual(own)
+    // And no reason to keep what stands between: one call behind an answer is as good as another.
+    const more = deepFreeze([...own, assistant(call("b", "go")), result("b", "ok"), user("Go on.")])
+    const first = lift("first", (messages) => messages.filter((_, i) => i !== 2 && i !== 3))
+    const { messages } = await sent({ pipeline: [first], profile: alternating }, more)
+    expect(messages).toHaveLength(more.length - 2)
   })
 })

@@ -70,17 +70,17 @@ describe("a host's own functions", () => {
     const warnings: Array<string> = []
     const memory = createMemory({
       overhead: () => 5 as never,
-      onEvent: (async (event: VarveEvent) => {
+      onEvent: async (event: VarveEvent) => {
         if (event.type === "warning") warnings.push(event.message)
         throw new Error("later")
-      }) as never
+      }
     })
     expect((await memory.prepare(history)).messages).toBe(history)
     expect(warnings).toEqual(["overhead gave 5, not { system, tools }"])
     const asynchronous = createMemory({
       overhead: (async () => ({ system: "s" })) as never,
-      onEvent: (event) => event.type === "warning" && warnings.push(event.message)
-    } as MemoryOptions)
+      onEvent: (event) => void (event.type === "warning" && warnings.push(event.message))
+    })
     await asynchronous.prepare(history)
     expect(warnings.at(-1)).toBe("overhead gave a promise, not { system, tools }")
     await new Promise((resolve) => setImmediate(resolve))

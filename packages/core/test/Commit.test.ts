@@ -127,8 +127,8 @@ describe("Commit.whenItPays", () => {
     }
     // 500 of 900 tokens are written anew at 0.9; each request saves 400 at 0.1: paid back in 12.
     expect(cut(0)).toBeNull()
-    expect(cut(20)).toBeNull()
-    expect(cut(24)).toBe(1)
+    expect(cut(11)).toBeNull()
+    expect(cut(12)).toBe(1)
   })
 
   it("near the end pays sooner than at the front, and what lies before the cut waits", () => {

@@ -67,7 +67,29 @@ const shapes: ReadonlyArray<readonly [string, unknown, Partial<ReturnType<typeof
     { url: URL, mimeType: "image/png" }
   ],
   ["AI SDK media of a result", { type: "media", data: "AAAA", mediaType: "image/png" }, inline],
-  ["AI SDK image data", { type: "image-data", data: "AAAA", mediaType: "image/png" }, inline]
+  ["AI SDK image data", { type: "image-data", data: "AAAA", mediaType: "image/png" }, inline],
+  ["AI SDK image by reference", { type: "image", image: { openai: "file-1" } }, {}],
+  [
+    "AI SDK file by reference",
+    { type: "file", data: { openai: "file-1" }, mediaType: "image" },
+    {}
+  ],
+  [
+    "AI SDK file by tagged reference",
+    {
+      type: "file",
+      data: { type: "reference", reference: { openai: "file-1" } },
+      mediaType: "image/png"
+    },
+    {}
+  ]
+]
+
+/** Parts that can do nothing but name an image of the provider. */
+const named: ReadonlyArray<readonly [string, unknown]> = [
+  ["file id", { type: "image-file-id", fileId: "file-1" }],
+  ["file ids", { type: "image-file-id", fileId: { openai: "file-1" } }],
+  ["reference", { type: "image-file-reference", providerReference: { openai: "file-1" } }]
 ]
 
 describe("an image", () => {
@@ -88,6 +110,16 @@ describe("an image", () => {
     for (const key of keys) expect(Object.keys(frozen)).toContain(key)
   })
 
+  it.each(named)("is read from a result's %s, and replaced by its data", (_, block) => {
+    const frozen = deepFreeze(block)
+    expect(imageOf(frozen)).toEqual(imageOf({ type: "image", source: { file_id: "file_1" } }))
+    expect(withImage(frozen, { data: "BBBB", mimeType: "image/webp" })).toEqual({
+      type: "image-data",
+      data: "BBBB",
+      mediaType: "image/webp"
+    })
+  })
+
   it("is nothing else than an image", () => {
     for (const block of [
       undefined,
@@ -97,6 +129,11 @@ describe("an image", () => {
       {},
       { type: "text", text: "data:image/png;base64,AAAA" },
       { type: "file", data: "AAAA", mediaType: "application/pdf" },
+      { type: "file", data: { openai: "file-1" }, mediaType: "application/pdf" },
+      { type: "file", data: { type: "text", text: "a" }, mediaType: "image/svg+xml" },
+      { type: "file", data: new Uint8Array(3), mediaType: "image/png" },
+      { type: "file", data: {}, mediaType: "image/png" },
+      { type: "file-id", fileId: "file-1" },
       { type: "image" },
       { type: "image", source: null },
       { type: "image", source: { type: "base64" } },

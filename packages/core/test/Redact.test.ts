@@ -8,7 +8,7 @@ import * as Edit from "../src/Edit.ts"
 import { hardLimit } from "../src/HardLimit.ts"
 import type { MemoryOptions } from "../src/Memory.ts"
 import type { Message } from "../src/Message.ts"
-import { CurrentRedact } from "../src/Redact.ts"
+import { CurrentRedact, redactEscaped } from "../src/Redact.ts"
 import { StepLog } from "../src/StepLog.ts"
 import { stepMemory } from "../src/StepMemory.ts"
 import { memoryStore } from "../src/Store.ts"
@@ -220,6 +220,104 @@ describe("what redact takes out", () => {
 
   it("has to be a function", () => {
     expect(() => createMemory({ redact: "x" as never })).toThrow("redact: got ")
+  })
+})
+
+/** All texts in a value, and each as JSON has it. */
+const textsIn = (value: unknown): ReadonlyArray<string> => {
+  const texts: Array<string> = [JSON.stringify(value) ?? ""]
+  JSON.stringify(value, (key, inner: unknown) => {
+    texts.push(key)
+    if (typeof inner === "string") texts.push(inner)
+    return inner
+  })
+  return texts
+}
+
+describe("a secret of any characters", { timeout: 60_000 }, () => {
+  const secrets = fc
+    .string({ unit: "binary", minLength: 1, maxLength: 30 })
+    .map((inner) => `Zq7 ${inner}\n"\\\t${inner}é K9`)
+
+  it("is in no store line, prompt, report, event or text of ours", async () => {
+    await fc.assert(
+      fc.asyncProperty(secrets, async (secret) => {
+        const prompts: Array<unknown> = []
+        const summarizer: Summarizer = (request) => {
+          prompts.push([request.material, request.previous, request.keep])
+          if (prompts.length % 3 === 0) throw new Error(`${"x".repeat(285)} ${secret}`)
+          const text = `Typed ${secret} into the form of the page, part ${prompts.length}.`
+          return Effect.succeed({ text, stopReason: "stop" })
+        }
+        const { memory, events, saved } = observed(
+          [
+            conversationSummary({ summarizer }),
+            stepMemory({ summarizer, recentTokens: 60 }),
+            strategy("failing", () => Promise.reject(`${"y".repeat(36)}${secret}`)),
+            hardLimit()
+          ],
+          { redact: (text) => text.replaceAll(secret, "[secret]"), budget: { tokens: 2000 } }
+        )
+        const history: Array<Message> = [task]
+        const seen: Array<unknown> = []
+        for (let i = 1; i <= 14; i++) {
+          const args = { text: secret, [secret]: [{ deep: `a ${secret} b` }], n: i }
+          memory.steps.begin({
+            id: `s${i}`,
+            goal: `type ${JSON.stringify(args)}`,
+            args,
+            tool: "type"
+          })
+          memory.steps.finish({ id: `s${i}`, outcome: "failed", note: `not ${secret}?` })
+          history.push(
+            assistant({ type: "toolCall", id: `c${i}`, name: "type", arguments: args }),
+            result(`c${i}`, `${words(60, i)} ${JSON.stringify({ typed: secret })} ${words(60, i)}`)
+          )
+          const { messages, report } = await memory.prepare(history.slice())
+          seen.push(report, ours(history, [messages]))
+          await memory.flush()
+        }
+        seen.push(prompts, events, await saved(), memory.compose(), memory.explain())
+        await memory.close()
+        const escaped = JSON.stringify(secret).slice(1, -1)
+        for (const text of textsIn(seen)) {
+          expect(text.includes(secret)).toBe(false)
+          expect(text.includes(escaped)).toBe(false)
+        }
+        expect(prompts.length).toBeGreaterThan(3)
+        expect(JSON.stringify(prompts)).toContain('"text\\":\\"[secret]')
+      }),
+      { numRuns: 25 }
+    )
+  })
+
+  it("is not cut in half before it is looked for", async () => {
+    const secret = Array.from({ length: 60 }, (_, i) => `part${i}`).join("-")
+    const { memory, saved } = observed([hardLimit()], {
+      redact: (text) => text.replaceAll(secret, "[secret]"),
+      budget: { tokens: 1200 }
+    })
+    const asks = { type: "toolCall", id: "c", name: "type", arguments: { key: secret } } as const
+    const history = [task]
+    for (let i = 0; i < 6; i++)
+      history.push(
+        assistant({ ...asks, id: `c${i}`, arguments: { key: secret, more: words(300, i) } }),
+        result(`c${i}`, `${words(60, i)} ${secret} ${words(300, i)} ${secret}`)
+      )
+    const { messages } = await memory.prepare(history)
+    const texts = JSON.stringify([ours(history, [messages]), await saved()])
+    expect(texts).not.toMatch(/part\d/)
+    expect(texts).toContain("left out")
+    await memory.close()
+  })
+
+  it("is found in JSON that stands in JSON, and nothing is unescaped where there is none", () => {
+    const redact = redactEscaped((text) => text.replaceAll('a\n"b"', "[key]"))
+    const once = JSON.stringify({ use: 'a\n"b"' })
+    expect(redact(once)).toBe('{"use":"[key]"}')
+    expect(redact(JSON.stringify({ inner: once }))).toContain("[key]")
+    const path = String.raw`C:\new\table "x\ny"`
+    expect(redact(path)).toBe(path)
   })
 })
 

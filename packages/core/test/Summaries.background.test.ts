@@ -62,7 +62,10 @@ const gated = () => {
     most: () => most,
     running: () => running,
     ended: () => ended,
-    release: (i: number, text = `Summary ${i + 1}.`) => Deferred.succeed(gates[i]!, text),
+    release: (
+      i: number,
+      text = `Summary ${i + 1}.\nThe agent opened the pages one after the other and read them.`
+    ) => Deferred.succeed(gates[i]!, text),
     fail: (i: number) => Deferred.fail(gates[i]!, new SummaryError("failed", "overloaded"))
   }
 }
@@ -137,7 +140,10 @@ describe("a summary that is made beside the agent", () => {
         assert.isUndefined(fiber.pollUnsafe())
         yield* TestClock.adjust(1)
         const { messages, report } = yield* Fiber.join(fiber)
-        assert.include(JSON.stringify(report), "clipped, for timeout: No summary within 5000 ms.")
+        assert.include(
+          JSON.stringify(report),
+          "clipped, no summary (timeout): No summary within 5000 ms."
+        )
         assert.isTrue(holds(messages, "[Summary of the earlier part"))
         assert.isBelow(count(messages), 0.6 * LIMIT)
         assert.strictEqual(s.calls(), 1)
@@ -179,14 +185,14 @@ describe("a summary that is made beside the agent", () => {
           if (s.running() > 0) yield* s.fail(before)
           yield* ticks
         }
-        assert.deepStrictEqual(new Set(failures), new Set(["no summary, for failed: overloaded"]))
+        assert.deepStrictEqual(new Set(failures), new Set(["no summary (failed): overloaded"]))
         assert.strictEqual(failures.length, calls.length)
         assert.isAtMost(calls.length, 3)
         for (const [k, i] of calls.entries()) {
           if (k > 0) assert.isAtLeast(count(steps(i)) - count(steps(calls[k - 1]!)), 0.1 * LIMIT)
         }
         const { messages, report } = yield* s.memory.prepare(steps(to))
-        assert.include(JSON.stringify(report), "clipped, for failed: overloaded")
+        assert.include(JSON.stringify(report), "clipped, no summary (failed): overloaded")
         assert.isTrue(holds(messages, "[Summary of the earlier part"))
         assert.strictEqual(s.calls(), calls.length)
       })
@@ -394,7 +400,7 @@ describe("summaries of one memory", () => {
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust(1)
       const { report } = yield* Fiber.join(fiber)
-      assert.include(JSON.stringify(report), "clipped, for timeout")
+      assert.include(JSON.stringify(report), "clipped, no summary (timeout)")
     })
   )
 })

@@ -84,6 +84,61 @@ describe("checkSummary", () => {
     expect(said("{ the form } was filled in")).toBe("accepted")
   })
 
+  it.each([
+    ["refusal", "I'm sorry, but I can't help with that."],
+    ["refusal", "I cannot provide a summary of this conversation."],
+    ["refusal", "As an AI language model, I don't have access to that."],
+    ["refusal", "Would you like me to continue?"],
+    ["refusal", "Please provide the text that I should summarise."],
+    ["blank", "Sure! Here is the summary:"],
+    ["not-text", "<html><body>502 Bad Gateway</body></html>"],
+    ["not-text", "<!DOCTYPE html>\n<title>Sign in</title> to go on"],
+    ["not-text", "502 Bad Gateway"],
+    ["not-text", '{"foo": [1,2,3'],
+    ["not-text", '```json\n{"foo": 1}\n```'],
+    ["not-text", '[{"a":1},{"a":2}]'],
+    [
+      "not-text",
+      Array.from({ length: 40 }, (_, i) => btoa(`${(i * 7919) ** 3}`.repeat(3))).join("\n")
+    ],
+    ["reasoning", "<think>The user wants the invoice.</think>\n" + good],
+    ["reasoning", "<thinking>\nThe user wants the invoice"],
+    ["reasoning", "The user wants the invoice.\n</think>\n" + good]
+  ])("refuses as %s what is no summary: %j", (why, text) => {
+    expect(said(text)).toBe(why)
+  })
+
+  it("takes what only looks a little like that", () => {
+    for (const text of [
+      "I can't find the invoice of March in the table; " + good,
+      "[1] The menu was opened. [2] The form was filled in with the address and saved.",
+      "The page `<think>` was opened, then the form <address> was filled in and saved.",
+      "The server gave 502 Bad Gateway at point 12, then the form was saved.",
+      "The form said: sorry for the delay. " + good
+    ])
+      expect([text, said(text)]).toEqual([text, "accepted"])
+  })
+
+  it("refuses a few words in the place of much, unless they speak of it", () => {
+    const large = {
+      material: Array.from({ length: 20 }, () => material).flat(),
+      targetTokens: 1500
+    }
+    const of = (text: string) => reason({ text, stopReason: "stop" }, large)
+    expect(of("Done.")).toBe("too-short")
+    expect(of("Everything went very well, so far as anybody knows.")).toBe("too-short")
+    expect(of("The wizard was opened, and in the editor 37 was seen.")).toBe("accepted")
+    // Of little, little is enough.
+    expect(reason({ text: "Saved.", stopReason: "stop" }, { targetTokens: 40 })).toBe("accepted")
+  })
+
+  it("refuses no length where what is too long will be clipped", () => {
+    const tight = { ...request, targetTokens: 10 }
+    const result = { text: good, stopReason: "stop" }
+    expect(Result.isSuccess(checkSummary(tight, result, { clipped: true }))).toBe(true)
+    expect(Result.isSuccess(checkSummary(tight, result))).toBe(false)
+  })
+
   it("refuses what repeats itself, in any script", () => {
     const loops = [
       "The form was opened. ".repeat(60),

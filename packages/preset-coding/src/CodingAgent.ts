@@ -1,7 +1,7 @@
 import { conversationSummary, hardLimit } from "@varve/core"
 import type { MemoryOptions } from "@varve/core/Memory"
 import { decodeOptions, functionOption } from "@varve/core/Options"
-import type { Summarizer } from "@varve/core/Summarizer"
+import type { AnySummarizer } from "@varve/core/Summarizer"
 import { extractiveSummarizer } from "@varve/strategy-extractive-summary"
 import { maskToolResults } from "@varve/strategy-tool-result-mask"
 import * as Schema from "effect/Schema"
@@ -12,7 +12,7 @@ const Options = Schema.Struct({
   /** Names of tools whose results are not clipped, as that of a plan; default: none. */
   except: Schema.optional(Schema.Array(Schema.String)),
   /** Who writes the summary of old groups; default: the extractive one, without a model. */
-  summarizer: Schema.optional(functionOption<Summarizer>())
+  summarizer: Schema.optional(functionOption<AnySummarizer>())
 })
 
 /** What `codingAgent` takes. */

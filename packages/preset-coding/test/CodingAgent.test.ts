@@ -48,7 +48,7 @@ describe("codingAgent", () => {
         keep: 100,
         summarizer: ({ material, targetTokens }) => {
           asked.push(targetTokens)
-          const text = `Read up to ${material.at(-1)?.from}.`
+          const text = `Read up to ${material.at(-1)?.from}, one file that begins and ends with lines of code after the other.`
           return Effect.succeed({ text, stopReason: "stop" as const })
         }
       }),

@@ -1,7 +1,7 @@
 import { conversationSummary, hardLimit, stepMemory } from "@varve/core"
 import type { MemoryOptions } from "@varve/core/Memory"
 import { decodeOptions, functionOption } from "@varve/core/Options"
-import type { Summarizer } from "@varve/core/Summarizer"
+import type { AnySummarizer } from "@varve/core/Summarizer"
 import { extractiveSummarizer } from "@varve/strategy-extractive-summary"
 import { screenshots } from "@varve/strategy-screenshot-prune"
 import * as Schema from "effect/Schema"
@@ -16,7 +16,7 @@ const Options = Schema.Struct({
   /** True to let nearly equal screens give way to the later one; needs sharp; default: true with thumbnails. */
   near: Schema.optional(Schema.Boolean),
   /** Who writes the summaries; default: the extractive one, without a model. */
-  summarizer: Schema.optional(functionOption<Summarizer>())
+  summarizer: Schema.optional(functionOption<AnySummarizer>())
 })
 
 /** What `guiAgent` takes. */

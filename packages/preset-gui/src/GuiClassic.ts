@@ -2,7 +2,7 @@ import { Commit, hardLimit, makeCounter, stepMemory } from "@varve/core"
 import type { Counter } from "@varve/core"
 import type { MemoryOptions } from "@varve/core/Memory"
 import { decodeOptions, functionOption } from "@varve/core/Options"
-import type { Summarizer } from "@varve/core/Summarizer"
+import type { AnySummarizer } from "@varve/core/Summarizer"
 import { screenshots } from "@varve/strategy-screenshot-prune"
 import * as Schema from "effect/Schema"
 
@@ -22,7 +22,7 @@ export const classic = {
 
 const Options = Schema.Struct({
   /** Who summarises the steps; without one they are clipped. */
-  summarizer: Schema.optional(functionOption<Summarizer>())
+  summarizer: Schema.optional(functionOption<AnySummarizer>())
 })
 
 /** What `guiClassic` takes. */

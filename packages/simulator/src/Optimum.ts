@@ -42,7 +42,7 @@ interface Row {
   readonly sums: ReadonlyArray<number>
 }
 
-/** A schedule of suffixes has to be better by this share before it is billed to the token. */
+/** A schedule of suffixes has to be better by this share, since its prices are about right. */
 const WORTH = 0.002
 
 /** A schedule's state: which commit was the last, and what all has cost up to and with the request of it. */
@@ -161,14 +161,16 @@ export const optimum = async (
   for (const t of raw.keys()) {
     if (suffixes === undefined) break
     const about = nothing[t]! + suffixes.gains[t + 1]! / 1e6
-    // In steps of 128 it is about right; otherwise it is right, and only the schedule of the whole run is needed.
-    if (cache !== "lcp" && t < raw.length - 1) costs[t] = Math.min(costs[t]!, about)
-    else if (about < costs[t]! * (1 - WORTH)) {
-      const found = suffixes.best(t + 1)
-      if (found.cost >= costs[t]!) continue
-      costs[t] = found.cost
-      if (t === raw.length - 1) commits = found.commits
+    if (about >= costs[t]! * (1 - WORTH)) continue
+    // Of shorter runs no schedule is asked for.
+    if (t < raw.length - 1) {
+      costs[t] = about
+      continue
     }
+    const found = suffixes.best(t + 1)
+    if (found.cost >= costs[t]!) continue
+    costs[t] = found.cost
+    commits = found.commits
   }
   return { cost: costs.at(-1) ?? 0, commits, costs }
 }

@@ -1,38 +1,27 @@
 import { clipSummary } from "@varve/core/ClipSummarizer"
 import type { Summarizer, SummaryRequest } from "@varve/core/Summarizer"
 import * as Effect from "effect/Effect"
-import type { Candidate, LineKind } from "./internal/candidates.ts"
-import { candidatesOf, WEIGHT } from "./internal/candidates.ts"
+import type { Candidate } from "./internal/candidates.ts"
+import { candidatesOf } from "./internal/candidates.ts"
+import type { LineKind } from "./internal/kinds.ts"
+import { SHARES, WEIGHT } from "./internal/kinds.ts"
 import { lexRank } from "./internal/lexRank.ts"
+import { correctionsOf, latest } from "./internal/relations.ts"
 
-/** The share of the tokens that lines of a kind get in any case, newest first; what is left goes by worth. */
-const SHARES: ReadonlyArray<readonly [kind: LineKind | "before", share: number]> = [
-  ["constraint", 0.15],
-  ["before", 0.45],
-  ["decision", 0.15],
-  ["error", 0.15],
-  ["outcome", 0.15],
-  ["asked", 0.15]
-]
+/** The share of the tokens that corrections get, the newest first. */
+const CORRECTIONS = 0.25
 
-/** Lines that share more than this of their terms say the same. */
-const SAME = 0.75
+/** The share that calls get of what is left: which files were touched. */
+const CALLS = 0.15
+
+/** What is taken only for lack of anything else. */
+const SPARE: ReadonlySet<LineKind> = new Set<LineKind>(["called", "did", "little", "noise"])
 
 /** A summary has at most this share of what it stands for. */
 const MOST = 0.75
 
 /** More characters than this a token never stand for; beyond them the source needn't be counted. */
 const UNITS_A_TOKEN = 16
-
-const isSame = (a: Candidate, b: Candidate): boolean => {
-  // Steps are alike and yet each its own.
-  if (a.line.startsWith("step ")) return false
-  const [few, many] = a.terms.size < b.terms.size ? [a.terms, b.terms] : [b.terms, a.terms]
-  if (few.size < SAME * many.size) return false
-  let shared = 0
-  for (const term of few.keys()) if (many.has(term)) shared++
-  return shared > SAME * (few.size + many.size - shared)
-}
 
 /** Tokens that the answer may have: what was asked for, and less than what it stands for. */
 const budgetOf = ({ previous = "", material, targetTokens, count }: SummaryRequest): number => {
@@ -48,14 +37,16 @@ export const extractiveSummary = (request: SummaryRequest): string => {
   const { count } = request
   const budget = budgetOf(request)
   const kept = [...new Set(request.keep)].filter((text) => text !== "")
-  const candidates = candidatesOf({ ...request, keep: kept })
+  const candidates = latest(candidatesOf({ ...request, keep: kept }))
   const ranks = lexRank(candidates.map(({ terms }) => terms))
+  const correctedBy = correctionsOf(candidates)
   const costs = candidates.map(({ line }) => count(line) + 1)
-  // What is central counts, and what is new: the end tells how it went.
-  const worth = candidates.map(
-    ({ kind, at, before }, i) =>
-      WEIGHT[kind] * (0.5 + ranks[i]! + (before ? 0.5 : (0.5 * (at + 1)) / candidates.length))
-  )
+  // What is central counts, and what is new: the end tells how it went. Of corrections the newest holds.
+  const worth = candidates.map(({ kind, at, before }, i) => {
+    if (kind === "correction") return WEIGHT.correction * 2 + i
+    const newness = before ? 0.5 : (0.5 * (at + 1)) / candidates.length
+    return WEIGHT[kind] * (0.5 + ranks[i]! + newness)
+  })
   const byWorth = candidates.map((_, i) => i).toSorted((a, b) => worth[b]! - worth[a]! || b - a)
 
   const chosen = new Set<number>()
@@ -63,17 +54,25 @@ export const extractiveSummary = (request: SummaryRequest): string => {
   const take = (most: number, wanted: (candidate: Candidate) => boolean): void => {
     let room = Math.min(most, left)
     for (const i of byWorth) {
-      const candidate = candidates[i]!
-      if (costs[i]! > room || chosen.has(i) || !wanted(candidate)) continue
-      if ([...chosen].some((other) => isSame(candidates[other]!, candidate))) continue
+      if (chosen.has(i) || !wanted(candidates[i]!)) continue
+      // What was put right stands beside what puts it right, or not at all.
+      const by = correctedBy.get(i)
+      if (costs[i]! > room || (by !== undefined && !chosen.has(by))) continue
       chosen.add(i)
       room -= costs[i]!
       left -= costs[i]!
     }
   }
+  const newest = candidates.findLast(({ kind }) => kind === "correction")
+  take(left, (candidate) => candidate === newest)
+  const isOpen = ({ kind }: Candidate): boolean =>
+    kind !== "correction" || (newest !== undefined && chosen.has(candidates.indexOf(newest)))
+  take(CORRECTIONS * budget, (line) => line.kind === "correction" && isOpen(line))
   for (const [kind, share] of SHARES)
-    take(share * budget, ({ before, ...line }) => (before ? "before" : line.kind) === kind)
-  take(left, () => true)
+    take(share * budget, (line) => (line.before ? "before" : line.kind) === kind && isOpen(line))
+  take(left, (line) => !SPARE.has(line.kind) && isOpen(line))
+  take(CALLS * budget, ({ kind }) => kind === "called" || kind === "did")
+  if (chosen.size === 0) take(left, isOpen)
 
   const join = (): string =>
     [...kept, ...candidates.filter((_, i) => chosen.has(i)).map(({ line }) => line)].join("\n")
@@ -83,7 +82,16 @@ export const extractiveSummary = (request: SummaryRequest): string => {
     if (count(text) <= budget) break
     if (chosen.delete(i)) text = join()
   }
-  return chosen.size > 0 ? text : clipSummary({ ...request, targetTokens: budget })
+  if (chosen.size > 0) return text
+  // As much of the newest correction as fits, before anything that it may put right.
+  const only =
+    newest === undefined
+      ? {}
+      : {
+          previous: undefined,
+          material: [{ from: "user", text: newest.line.replace(/^user: /, "") }]
+        }
+  return clipSummary({ ...request, ...only, targetTokens: budget })
 }
 
 /**

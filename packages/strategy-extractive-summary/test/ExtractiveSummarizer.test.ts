@@ -71,6 +71,8 @@ describe("extractiveSummarizer", { timeout: 120_000 }, () => {
   })
 
   it("says only what was said, each line whole and with whose it is", () => {
+    // Line breaks are the one thing that a line of it leaves out.
+    const solid = (said: string): string => said.toWellFormed().replaceAll(/[\s\u0085]+/g, "")
     fc.assert(
       fc.property(material, (given) => {
         const made = extractiveSummary(request(given, { targetTokens: 100 }))
@@ -81,9 +83,7 @@ describe("extractiveSummarizer", { timeout: 120_000 }, () => {
           const source = given.find(
             (piece) =>
               line.startsWith(`${piece.from}: `) &&
-              piece.text
-                .toWellFormed()
-                .includes(line.slice(piece.from.length + 2).replace(/…$/, ""))
+              solid(piece.text).includes(solid(line.slice(piece.from.length + 2).replace(/…$/, "")))
           )
           if (line.includes(": ")) expect(source, line).toBeDefined()
         }
@@ -232,7 +232,8 @@ describe("extractiveSummarizer", { timeout: 120_000 }, () => {
       "a".repeat(2_000_000),
       "的".repeat(1_000_000),
       "x. ".repeat(700_000),
-      "\n".repeat(500_000)
+      "\n".repeat(500_000),
+      "a line that does not end\n".repeat(40_000)
     ]
     const given = [
       { from: "user", text: "Find the invoice. " + filler(10_000) },
@@ -241,6 +242,9 @@ describe("extractiveSummarizer", { timeout: 120_000 }, () => {
       { from: "assistant", text: "It is paid and done." }
     ]
     const made = extractiveSummary(request(given, { count: counting, previous: filler(20_000) }))
+    // Neither a summary of one endless sentence nor one of lines takes longer than that.
+    extractiveSummary(request(given, { previous: hard.at(-1)! }))
+    extractiveSummary(request(given, { previous: `user: ${hard.at(-1)!}` }))
     expect(made).toContain("user: Find the invoice.")
     expect(made).toContain("assistant: It is paid and done.")
     expect(count(made)).toBeLessThanOrEqual(200)

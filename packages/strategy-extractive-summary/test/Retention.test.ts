@@ -98,14 +98,16 @@ describe.each(Object.entries(standIns))(
         const history = readable([trace.task, ...trace.steps.flatMap((step) => step.messages)])
         for (const { at, text, summary } of compactions) {
           const registry = registryIn(summary)
-          const constraints = section(registry, "Constraints")
-          const decisions = section(registry, "Decisions")
-          for (const line of [...constraints, ...decisions]) expect(history).toContain(line)
-          expect(constraints.length).toBeGreaterThan(0)
+          const rules = section(registry, "Constraints of the user, and decisions")
+          for (const line of rules) expect(history).toContain(line)
+          expect(rules.length).toBeGreaterThan(0)
+          // In the order in which they were said.
+          const places = rules.map((line) => history.lastIndexOf(line))
+          expect(places).toEqual(places.toSorted((a, b) => a - b))
           for (const needle of trace.needles) {
             if (needle.kind !== "decision" || needle.until >= at) continue
-            const old = decisions.filter((line) => line.includes(`use ${needle.parts[0]}`))
-            const dropped = decisions.some((line) => line.includes(`instead of ${needle.parts[0]}`))
+            const old = rules.filter((line) => line.includes(`use ${needle.parts[0]}`))
+            const dropped = rules.some((line) => line.includes(`instead of ${needle.parts[0]}`))
             if (dropped) expect(old).toEqual([])
           }
           for (const [i, { outcome }] of trace.steps.entries())

@@ -1,6 +1,14 @@
-import type { Summarizer, SummaryRequest, SummaryResult } from "@varve/core/Summarizer"
+import type {
+  AnySummarizer,
+  Summarizer,
+  SummaryRequest,
+  SummaryResult
+} from "@varve/core/Summarizer"
+import { toSummarizer } from "@varve/core/Summarizer"
 import { checkSummary } from "@varve/core/SummaryCheck"
 import { ConfigError, show, SummaryError } from "@varve/core/VarveError"
+import { warnOf } from "@varve/core/Warn"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
@@ -9,9 +17,11 @@ const LAST = 0.1
 
 /** What would be refused later lets the next one try now. What is only too long is clipped later. */
 const checked = (request: SummaryRequest, result: SummaryResult) =>
-  Effect.fromResult(
-    checkSummary({ ...request, targetTokens: Infinity }, result, { replaces: Infinity })
-  )
+  Effect.fromResult(checkSummary(request, result, { replaces: Infinity, clipped: true }))
+
+/** Else nobody learns of one that never works. */
+const told = (cause: Cause.Cause<SummaryError>): Effect.Effect<void> =>
+  Cause.hasInterrupts(cause) ? Effect.void : warnOf(Cause.squash(cause))
 
 /**
  * Asks the first summarizer; where it fails, takes too long or what it gives is refused, the next, and so on.
@@ -44,8 +54,8 @@ const checked = (request: SummaryRequest, result: SummaryResult) =>
  * ```
  */
 export const fallbackSummarizer = (
-  first: Summarizer,
-  ...others: ReadonlyArray<Summarizer>
+  first: AnySummarizer,
+  ...others: ReadonlyArray<AnySummarizer>
 ): Summarizer => {
   const all = [first, ...others]
   const wrong = all.flatMap((given, i) =>
@@ -61,12 +71,12 @@ export const fallbackSummarizer = (
       const reserve = (request.timeout ?? 0) * LAST
       const from = (i: number): Effect.Effect<SummaryResult, SummaryError> =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const summarizer = all[i]!
+          const summarizer = toSummarizer(all[i]!)
           const later = all.length - 1 - i
           const left = Math.max(1, end - now)
           const share = later === 0 ? left : Math.max(1, Math.floor((left - reserve) / later))
           const asked = Number.isFinite(share) ? { ...request, timeout: share } : request
-          const answer = Effect.suspend(() => summarizer(asked)).pipe(
+          const answer = summarizer(asked).pipe(
             Effect.flatMap((result) => checked(request, result)),
             (work) =>
               Number.isFinite(share)
@@ -82,7 +92,9 @@ export const fallbackSummarizer = (
                 : work
           )
           // An exception is that summarizer's own fault, too.
-          return later === 0 ? answer : Effect.catchCause(answer, () => from(i + 1))
+          return later === 0
+            ? answer
+            : Effect.catchCause(answer, (cause) => Effect.andThen(told(cause), () => from(i + 1)))
         })
       return from(0)
     })

@@ -1,6 +1,8 @@
-import { clipText } from "@varve/core/Clip"
+import { clipLines } from "@varve/core/Clip"
 import { CurrentMemory } from "@varve/core/CurrentMemory"
 import { decodeOptions, functionOption, Positive } from "@varve/core/Options"
+import type { Redact } from "@varve/core/Redact"
+import { CurrentRedact, redactEscaped } from "@varve/core/Redact"
 import type { Summarizer, SummaryRequest, SummaryResult } from "@varve/core/Summarizer"
 import type { ConfigIssue } from "@varve/core/VarveError"
 import { ConfigError, SummaryError } from "@varve/core/VarveError"
@@ -150,9 +152,16 @@ const withKept = (
   const missing = [...new Set(keep)].filter((text) => !result.text.includes(text))
   if (missing.length === 0) return result
   const added = missing.join("\n")
-  const text = clipText(result.text, targetTokens - count(added) - 1, count, { head: 0.8 })
+  const text = clipLines(result.text, targetTokens - count(added) - 1, count, { head: 0.8 })
   return { ...result, text: text === "" ? added : `${text}\n${added}` }
 }
+
+/** What an error says is cut and put on one line, so what the memory takes out is taken out before that. */
+const withRedact = <A>(
+  redact: Redact,
+  ask: (clean: Redact) => Effect.Effect<A, SummaryError>
+): Effect.Effect<A, SummaryError> =>
+  Effect.flatMap(CurrentRedact, (own) => ask((text) => own(redact(text))))
 
 interface Model {
   readonly ask: AskerOptions["ask"]
@@ -179,7 +188,8 @@ const piModel = (
       )
     const used = baseUrl === undefined ? found : { ...found, baseUrl }
     return {
-      ask: (request) => askPi({ pi, model: used, apiKey, timeout }, request, redact),
+      ask: (request) =>
+        withRedact(redact, (clean) => askPi({ pi, model: used, apiKey, timeout }, request, clean)),
       window: used.contextWindow,
       maxTokens: used.maxTokens,
       reasoning: used.reasoning === true ? REASONING : 0
@@ -188,10 +198,12 @@ const piModel = (
 
 const functionModel = (complete: Complete, redact: (text: string) => string): Model => ({
   ask: (request) =>
-    Effect.tryPromise({
-      try: (signal) => complete(request, signal),
-      catch: (error) => failure(error, redact)
-    }),
+    withRedact(redact, (clean) =>
+      Effect.tryPromise({
+        try: (signal) => complete(request, signal),
+        catch: (error) => failure(error, clean)
+      })
+    ),
   window: undefined,
   maxTokens: undefined,
   reasoning: 0
@@ -230,7 +242,8 @@ const known = (n: number | undefined): number | undefined =>
 export const modelSummarizer = (options: ModelSummarizerOptions): Summarizer => {
   const given = decodeOptions(Options, options, NAME)
   check(given)
-  const { breaker = {}, calls = 1000, redact = identity, retries = 2, timeout = 60_000 } = given
+  const { breaker = {}, calls = 1000, retries = 2, timeout = 60_000 } = given
+  const redact = given.redact === undefined ? identity : redactEscaped(given.redact)
   const { tokens = 4_000_000 } = given
   const { cooldown = 60_000, failures = 3, maxCooldown = 600_000 } = breaker
   const askers = new WeakMap<object, Asker>()

@@ -1,4 +1,9 @@
+import { CurrentRedact } from "@varve/core/Redact"
+import type { SummaryRequest } from "@varve/core/Summarizer"
 import { SummaryError } from "@varve/core/VarveError"
+import { Warn } from "@varve/core/Warn"
+import { fallbackSummarizer, modelSummarizer } from "@varve/strategy-llm-summary"
+import * as Effect from "effect/Effect"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { failure } from "../src/internal/failure.ts"
@@ -102,5 +107,51 @@ describe("a failed call", () => {
         expect(failure(thrown, same)).toBeInstanceOf(SummaryError)
       })
     )
+  })
+})
+
+describe("what the memory takes out", () => {
+  const secret = 'line one\n\t"line two" \\end'
+  const redact = (text: string) => text.replaceAll(secret, "[secret]")
+  const request: SummaryRequest = {
+    previous: undefined,
+    material: [
+      { from: "assistant", text: `[call of type with ${JSON.stringify({ key: secret })}]` }
+    ],
+    keep: [],
+    targetTokens: 100,
+    count: (text) => text.length / 4
+  }
+
+  it("is in no error, though what a provider says is put on one line", async () => {
+    const complete = () => Promise.reject(new Error(`401 for key ${secret} of yours`))
+    const error = await Effect.runPromise(
+      Effect.flip(modelSummarizer({ complete })(request)).pipe(
+        Effect.provideService(CurrentRedact, redact)
+      )
+    )
+    expect(error.message).toBe("The model failed: 401 for key [secret] of yours")
+  })
+
+  it("is in no prompt where the summarizer's own `redact` takes it out, escaped as in arguments", async () => {
+    let asked = ""
+    const complete = ({ prompt }: { readonly prompt: string }) => {
+      asked = prompt
+      return Promise.resolve({ text: "A key was typed.", stopReason: "stop" })
+    }
+    await Effect.runPromise(modelSummarizer({ complete, redact })(request))
+    expect(asked).toContain('{"key":"[secret]"}')
+    expect(asked).not.toContain("line one")
+  })
+
+  it("a chain tells of the summarizer that it goes past", async () => {
+    const told: Array<string> = []
+    const down = modelSummarizer({ complete: () => Promise.reject(new Error("401 no such key")) })
+    await Effect.runPromise(
+      fallbackSummarizer(down, () => ({ text: "A key was typed.", stopReason: "stop" }))(
+        request
+      ).pipe(Effect.provideService(Warn, (_, message) => void told.push(message)))
+    )
+    expect(told).toEqual(["no summary: The model failed: 401 no such key"])
   })
 })

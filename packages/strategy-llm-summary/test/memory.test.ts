@@ -282,7 +282,9 @@ describe("a memory with a model's summaries", () => {
 
   it("an abort by the host ends the request and the call at once, and the next one goes on", async () => {
     const { calls, complete, signals } = model((_, call) =>
-      call === 1 ? never() : says("Pages were read.")
+      call === 1
+        ? never()
+        : says("Pages were read.\nThe rows of each page were looked at, one page after the other.")
     )
     const memory = createMemory(pipeline(modelSummarizer({ complete })))
     const stop = new AbortController()
@@ -298,7 +300,9 @@ describe("a memory with a model's summaries", () => {
   })
 
   it("tells the model of calls with their arguments, and of images by their size, without their data", async () => {
-    const { asked, complete } = model(() => says("Pages were read."))
+    const { asked, complete } = model(() =>
+      says("Pages were read.\nThe rows of each page were looked at, one page after the other.")
+    )
     const memory = createMemory(pipeline(modelSummarizer({ complete })))
     const data = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzkAAAA".padEnd(4000, "QUJD")
     const usage = { input: 123_456, output: 7, cacheRead: 0, cacheWrite: 0 }

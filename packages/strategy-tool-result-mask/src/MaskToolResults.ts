@@ -1,9 +1,12 @@
 import { clipText } from "@varve/core/Clip"
 import * as Edit from "@varve/core/Edit"
 import { decodeOptions, Positive } from "@varve/core/Options"
+import { CurrentRedact } from "@varve/core/Redact"
+import type { Redact } from "@varve/core/Redact"
 import type { Strategy } from "@varve/core/Strategy"
-import { strategy } from "@varve/core/Strategy"
-import type { ResultRef } from "@varve/core/View"
+import { make } from "@varve/core/Strategy"
+import type { ResultRef, View } from "@varve/core/View"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -51,18 +54,30 @@ export const maskToolResults = (options?: MaskToolResultsOptions): Strategy => {
   const spared = new Set(except)
   const isOpen = (result: ResultRef): boolean =>
     result.rank === 0 && !spared.has(result.toolName) && !(keepErrors && result.isError)
-  return strategy("maskToolResults", (view) => {
+  const masked = (view: View, redact: Redact): ReadonlyArray<Edit.Edit> => {
     const { counter, results } = view
     const edits: Array<Edit.Edit> = []
     for (const result of keep === 0 ? results : results.slice(0, -keep)) {
       if (!isOpen(result) || view.protection(result.block) !== undefined) continue
       // No text has more tokens than twice its length: short ones need no count.
       if (2 * result.text.length < 2 * tokens || counter.text(result.text) < 2 * tokens) continue
-      const text = clipText(result.text, tokens, counter.text, {
+      // Redacted before it is cut: half of a secret is not found any more.
+      const text = clipText(redact(result.text), tokens, counter.text, {
         marker: (left) => `\n[… ${left} tokens left out; recall ${result.block}]\n`
       })
       edits.push(Edit.replace(result.block, text, 1))
     }
     return edits
-  })
+  }
+  return make(
+    "maskToolResults",
+    Effect.map(
+      CurrentRedact,
+      (redact) => (view: View) =>
+        Effect.sync(() => {
+          const edits = masked(view, redact)
+          return edits.length === 0 ? [] : [Edit.proposal("maskToolResults", edits)]
+        })
+    )
+  )
 }

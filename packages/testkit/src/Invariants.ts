@@ -212,6 +212,15 @@ export const checkPrepared = (p: Prepared): ReadonlyArray<Violation> => {
 /** Tokens that one short message of ours may take: what is left of a history in which nothing is protected. */
 const NOTE = 64
 
+const isTurn = (message: Message): boolean => roleOf(message) !== "system"
+
+/** How many turns of a user's have to part what is hard-protected, the model's next message behind it included. */
+const turnsNeeded = ({ input, isPinned }: Omit<Prepared, "output">): number => {
+  const hard = hardPart(input, isPinned)
+  const endsWith = (list: ReadonlyArray<Message>) => roleOf(list.findLast(isTurn)) === "assistant"
+  return turnFaults(hard) + (endsWith(hard) && !endsWith(input) ? 1 : 0)
+}
+
 /** I10, the other half: `ContextOverflow` came though what is hard-protected fits by itself. */
 export const checkOverflow = (p: Omit<Prepared, "output">): ReadonlyArray<Violation> => {
   const hard = measureHardPart(p.input, p.counter ?? estimateCounter(), p.overhead, p.isPinned)
@@ -221,7 +230,7 @@ export const checkOverflow = (p: Omit<Prepared, "output">): ReadonlyArray<Violat
   // Where nothing is left, or nothing that a request may begin with, a short note of ours has to stand.
   const empty = needsNote(p.input) || needsNote(hardPart(p.input, p.isPinned))
   // The same where a turn of the user's has to stand between two of the assistant's.
-  const between = p.alternates === true ? turnFaults(hardPart(p.input, p.isPinned)) : 0
+  const between = p.alternates === true ? turnsNeeded(p) : 0
   const notes = (empty ? 1 : 0) + between
   const least = { ...hard, tokens: hard.tokens + notes * NOTE, messages: hard.messages + notes }
   if (overLimits(least, p.limits ?? {}).length > 0) return []

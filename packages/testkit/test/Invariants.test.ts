@@ -4,6 +4,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { deepFreeze } from "../src/Freeze.ts"
 import { garbage } from "../src/Garbage.ts"
+import { measureHardPart } from "../src/HardPart.ts"
 import { histories } from "../src/Histories.ts"
 import {
   checkDeterministic,
@@ -109,8 +110,7 @@ describe("a provider that wants turns to alternate", () => {
 
   it("may cost an overflow the note that has to part the two", () => {
     const isPinned = (m: Message) => m === answer || m === caller
-    const part = crowded.filter((m) => m !== first && m !== second)
-    const tokens = estimateCounter().request({ messages: part }).tokens + 40
+    const tokens = measureHardPart(own, estimateCounter(), {}, isPinned).tokens + 40
     const check = (alternates: boolean) =>
       checkOverflow({ input: own, isPinned, limits: { tokens }, alternates })
     expect(check(true)).toEqual([])

@@ -12,6 +12,8 @@ import { makeViews } from "./views.ts"
 interface Joined extends Views {
   /** The function that joined it. */
   readonly by: string
+  /** Records calls, whichever function joined it; `record` does, as long as the memory is open. */
+  readonly take: RecordCalls
   readonly record: RecordCalls
   /** Takes the usage of an answer; never throws. */
   readonly usage: (answer: unknown) => void
@@ -46,8 +48,11 @@ export const join = (memory: SdkMemory, given: unknown, by: string): Joined => {
   if (before !== undefined && before.by !== by)
     refuse("memory", `one that ${before.by} was given`, "one of the two ways for each memory")
   const views = makeViews(memory, options)
-  const record = before?.record ?? makeRecorder(memory, options.goalArgument)
-  const now = { ...views, by, record, usage: usageFor(memory) }
+  const take = before?.take ?? makeRecorder(memory, options.goalArgument)
+  const record: RecordCalls = (messages) => {
+    if (!views.isClosed()) take(messages)
+  }
+  const now = { ...views, by, take, record, usage: usageFor(memory) }
   joined.set(memory, now)
   return now
 }

@@ -1,4 +1,6 @@
-import { brief, cut, goalOf } from "@varve/core/StepGoal"
+import type { ToldCall } from "@varve/core/HistorySteps"
+import { historySteps } from "@varve/core/HistorySteps"
+import { cut } from "@varve/core/StepGoal"
 import type { SdkMemory } from "../SdkMemory.ts"
 
 const NOTE = 200
@@ -16,34 +18,29 @@ const noteOf = ({ reason, value }: Loose): string | undefined => {
   return text === "" ? undefined : cut(text, NOTE)
 }
 
-/** A call of a history, with its result where there is one. */
-interface Told {
-  readonly call: Loose
-  result?: Loose
-}
+type Outcome = Pick<ToldCall, "outcome" | "note">
 
-/**
- * The calls of a history by the ids of their steps. Some models use the same ids again in each answer: the
- * second use of one is a step of its own.
- */
-const callsOf = (messages: ReadonlyArray<unknown>): Map<string, Told> => {
-  const told = new Map<string, Told>()
-  const uses = new Map<string, number>()
-  const open = new Map<string, Array<Told>>()
+const outcomeOf = ({ output }: Loose): Outcome =>
+  FAILED.has(record(output)["type"])
+    ? { outcome: "failed", note: noteOf(record(output)) }
+    : { outcome: "success" }
+
+/** The calls of a history, with their outcomes where there are results. */
+const callsOf = (messages: ReadonlyArray<unknown>): ReadonlyArray<ToldCall> => {
+  const told: Array<ToldCall> = []
+  /** By call id where the calls stand that have no result yet: some models use the same ids again. */
+  const open = new Map<string, Array<number>>()
   for (const message of messages) {
     const { content } = record(message)
     for (const part of Array.isArray(content) ? (content as ReadonlyArray<unknown>) : []) {
-      const { toolCallId, type } = record(part)
-      if (typeof toolCallId !== "string") continue
+      const { input, toolCallId: callId, toolName, type } = record(part)
+      if (typeof callId !== "string") continue
       if (type === "tool-call") {
-        const use = (uses.get(toolCallId) ?? 0) + 1
-        uses.set(toolCallId, use)
-        const call: Told = { call: record(part) }
-        told.set(use === 1 ? toolCallId : `${toolCallId}#${use}`, call)
-        open.set(toolCallId, [...(open.get(toolCallId) ?? []), call])
+        open.set(callId, [...(open.get(callId) ?? []), told.length])
+        told.push({ callId, tool: String(toolName), args: input })
       } else if (type === "tool-result") {
-        const call = open.get(toolCallId)?.shift()
-        if (call !== undefined) call.result = record(part)
+        const at = open.get(callId)?.shift()
+        if (at !== undefined) told[at] = { ...told[at]!, ...outcomeOf(record(part)) }
       }
     }
   }
@@ -54,44 +51,11 @@ const callsOf = (messages: ReadonlyArray<unknown>): Map<string, Told> => {
 export type RecordCalls = (messages: ReadonlyArray<unknown>) => void
 
 export const makeRecorder = (memory: SdkMemory, goalArgument: string | undefined): RecordCalls => {
-  /** The steps that were begun, and whether they have an outcome. */
-  const known = new Map<string, boolean>()
-
-  const begin = (id: string, { input, toolCallId, toolName }: Loose): void => {
-    known.set(id, false)
-    const tool = String(toolName)
-    const args = brief(input)
-    memory.steps.begin({
-      id,
-      callId: String(toolCallId),
-      tool,
-      goal: goalOf(tool, args, goalArgument),
-      ...(args === undefined ? {} : { args })
-    })
-  }
-
-  const finish = (id: string, { output, toolCallId }: Loose): void => {
-    known.set(id, true)
-    const failed = FAILED.has(record(output)["type"])
-    const note = failed ? noteOf(record(output)) : undefined
-    memory.steps.finish({
-      id,
-      callId: String(toolCallId),
-      outcome: failed ? "failed" : "success",
-      ...(note === undefined ? {} : { note })
-    })
-  }
-
+  const tell = historySteps(memory.steps, goalArgument)
   return (messages) => {
     // What is odd loses its step; the run goes on.
     try {
-      const told = callsOf(messages)
-      // Another history: the memory knows what it was told, and takes the rest.
-      if (told.size < known.size) known.clear()
-      for (const [id, { call, result }] of told) {
-        if (!known.has(id)) begin(id, call)
-        if (result !== undefined && known.get(id) === false) finish(id, result)
-      }
+      tell(callsOf(messages))
     } catch {}
   }
 }

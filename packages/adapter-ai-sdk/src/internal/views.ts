@@ -21,6 +21,8 @@ export interface Viewed {
 /** Asks a memory for views. Nothing of it rejects or writes to what it is given. */
 export interface Views {
   readonly view: (history: ReadonlyArray<AiSdkMessage>, beside: Beside) => Promise<Viewed>
+  /** True once the memory said that it is closed: there is nothing to tell it any more. */
+  readonly isClosed: () => boolean
   /** A smaller view after an error of the provider; nothing where the error is the caller's. */
   readonly smaller: (
     error: unknown,
@@ -40,8 +42,8 @@ const continued = (last: Viewed | undefined, history: ReadonlyArray<AiSdkMessage
     ? [...last.to, ...history.slice(last.from.length)]
     : history
 
-const isOverflow = (error: unknown): boolean =>
-  (error as { readonly _tag?: unknown } | null | undefined)?._tag === "ContextOverflow"
+const tagOf = (error: unknown): unknown =>
+  (error as { readonly _tag?: unknown } | null | undefined)?._tag
 
 const textOf = (system: Beside["system"]): string | undefined =>
   typeof system === "object" ? system.map(({ text }) => String(text)).join("\n") : system
@@ -50,6 +52,7 @@ export const makeViews = (memory: SdkMemory, options: AdapterOptions): Views => 
   const { marks, timeout = WAIT } = options
   const wait = makeWait(timeout)
   let last: Viewed | undefined
+  let closed = false
 
   /** Throws where there is no view: nothing of ours is empty. */
   const seen = (
@@ -73,6 +76,8 @@ export const makeViews = (memory: SdkMemory, options: AdapterOptions): Views => 
     wait(() => memory.transformContext(neutral, signal, { system: textOf(system), tools }))
 
   return {
+    isClosed: () => closed,
+
     view: async (history, beside) => {
       if (beside.signal?.aborted === true) return { from: history, to: history, prepared: false }
       let overflow = false
@@ -80,7 +85,8 @@ export const makeViews = (memory: SdkMemory, options: AdapterOptions): Views => 
         const { messages } = await wait(() => aiSdk.prepare(memory, history, given(beside)))
         return seen(history, messages, true)
       } catch (error) {
-        overflow = isOverflow(error)
+        overflow = tagOf(error) === "ContextOverflow"
+        closed = tagOf(error) === "MemoryClosed"
       }
       try {
         const neutral = [...aiSdk.read(history)]

@@ -1,4 +1,6 @@
-import { brief, cut, goalOf } from "@varve/core/StepGoal"
+import type { ToldCall } from "@varve/core/HistorySteps"
+import { historySteps } from "@varve/core/HistorySteps"
+import { cut } from "@varve/core/StepGoal"
 import type { LangChainMemory, ModelCall } from "../LangChainAgent.ts"
 
 const NOTE = 200
@@ -27,6 +29,22 @@ export interface Recorder {
   readonly answer: (answer: unknown) => void
 }
 
+/** The calls of an answer with their outcomes; one without a result has failed. */
+const callsOf = (answer: Loose, results: ReadonlyArray<Loose>): ReadonlyArray<ToldCall> => {
+  const open = [...results]
+  return list(answer.tool_calls).flatMap(({ args, id: callId, name }): ReadonlyArray<ToldCall> => {
+    if (typeof callId !== "string") return []
+    const at = open.findIndex(({ tool_call_id }) => tool_call_id === callId)
+    const [result] = at < 0 ? [] : open.splice(at, 1)
+    const call = { callId, tool: String(name), args }
+    if (result === undefined)
+      return [{ ...call, outcome: "failed", note: "no outcome was recorded" }]
+    return result.status === "error"
+      ? [{ ...call, outcome: "failed", note: noteOf(result) }]
+      : [{ ...call, outcome: "success" }]
+  })
+}
+
 /**
  * Steps are read from the history, not from the tools as they run: with a middleware that wraps these, an
  * error of a tool would end the run, where LangChain gives it to the model otherwise.
@@ -35,53 +53,19 @@ export const makeRecorder = (
   memory: LangChainMemory,
   goalArgument: string | undefined
 ): Recorder => {
-  /** The answers whose calls were recorded, by object and by id: a checkpoint gives other objects. */
-  const objects = new WeakSet<object>()
-  const ids = new Set<string>()
-
-  const record = (answer: Loose, results: ReadonlyArray<Loose>): void => {
-    for (const { args, id: callId, name } of list(answer.tool_calls)) {
-      if (typeof callId !== "string") continue
-      // Some models use the same call ids again in each answer: the answer's own id tells them apart.
-      const id = typeof answer.id === "string" ? `${callId}@${answer.id}` : callId
-      const tool = String(name)
-      const kept = brief(args)
-      memory.steps.begin({
-        id,
-        callId,
-        tool,
-        goal: goalOf(tool, kept, goalArgument),
-        ...(kept === undefined ? {} : { args: kept })
-      })
-      const result = results.find(({ tool_call_id }) => tool_call_id === callId)
-      const failed = result === undefined || result.status === "error"
-      const note = result === undefined ? "no outcome was recorded" : noteOf(result)
-      memory.steps.finish({
-        id,
-        callId,
-        outcome: failed ? "failed" : "success",
-        ...(failed && note !== undefined ? { note } : {})
-      })
-    }
-  }
-
-  const isNew = (answer: Loose): boolean => {
-    const { id } = answer
-    if (objects.has(answer) || (typeof id === "string" && ids.has(id))) return false
-    objects.add(answer)
-    if (typeof id === "string") ids.add(id)
-    return true
-  }
+  const tell = historySteps(memory.steps, goalArgument)
 
   const history = ({ messages, state }: ModelCall): void => {
     const { messages: kept } = (state ?? {}) as Loose
     const all = list(Array.isArray(kept) ? kept : messages)
-    for (const [i, answer] of all.entries()) {
-      if (answer.type !== "ai" || !isNew(answer)) continue
-      let end = i + 1
-      while (all[end]?.type === "tool") end++
-      record(answer, all.slice(i + 1, end))
-    }
+    tell(
+      all.flatMap((answer, i) => {
+        if (answer.type !== "ai") return []
+        let end = i + 1
+        while (all[end]?.type === "tool") end++
+        return callsOf(answer, all.slice(i + 1, end))
+      })
+    )
   }
 
   const answer = (given: unknown): void => {

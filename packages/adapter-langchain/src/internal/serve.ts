@@ -3,10 +3,9 @@ import type { LangChainMemory, ModelCall } from "../LangChainAgent.ts"
 import { besides } from "./beside.ts"
 import { patience } from "./patience.ts"
 import { makeRecorder } from "./recorder.ts"
+import { says } from "./says.ts"
 
 type Messages = ReadonlyArray<object>
-
-type Named = { readonly id?: unknown } | null | undefined
 
 /** The last history that a memory prepared, and what it became. */
 interface Prepared {
@@ -35,20 +34,17 @@ export interface ServeOptions {
   readonly timeout?: number | undefined
 }
 
-/** One message of a history: a checkpoint gives other objects with the same ids. */
-const same = (a: Named, b: Named): boolean => a === b || (a?.id !== undefined && a.id === b?.id)
-
 /**
  * The last view with what came since, where the history only grew: the best view to be had without the
  * memory. It is valid, since the view was.
  */
 const continued = ({ from, to }: Prepared, messages: Messages): Messages =>
-  messages.length < from.length || from.some((m, i) => !same(m, messages[i]))
+  messages.length < from.length || from.some((m, i) => !says(m, messages[i]))
     ? messages
     : [...to, ...messages.slice(from.length)]
 
-const isOverflow = (error: unknown): boolean =>
-  (error as { readonly _tag?: unknown } | null | undefined)?._tag === "ContextOverflow"
+const tagOf = (error: unknown): unknown =>
+  (error as { readonly _tag?: unknown } | null | undefined)?._tag
 
 /** The list itself where nothing in it is to be changed. */
 const orSame = (before: Messages, after: Messages): Messages =>
@@ -65,6 +61,8 @@ export const serve = (
   const beside = besides()
   const inTime = patience(timeout)
   let last: Prepared | undefined
+  /** True once the memory said that it is closed: there is nothing to tell it any more. */
+  let closed = false
 
   const begin = (request: ModelCall): Call => {
     const { messages, runtime } = request
@@ -90,12 +88,13 @@ export const serve = (
       if (aborted()) return messages
       let overflow = false
       try {
-        recorder.history(request)
+        if (!closed) recorder.history(request)
         const { messages: out } = await inTime(() => langChain.prepare(memory, messages, options()))
         return sent(out)
       } catch (error) {
         if (aborted()) return messages
-        overflow = isOverflow(error)
+        overflow = tagOf(error) === "ContextOverflow"
+        closed = tagOf(error) === "MemoryClosed"
       }
       // Where the memory can't prepare, it says so to its listener here; on an overflow this is the
       // smallest valid view.

@@ -34,9 +34,11 @@ export const changes = (before: Message, after: Message): ReadonlyArray<Readonly
 }
 
 const found = (was: ReadonlyArray<Block>, block: Block, from: number): number | undefined => {
+  // Several calls may have one id: the object comes first.
+  const itself = was.indexOf(block, from)
+  if (itself >= 0) return itself
   for (let i = from; i < was.length; i++) {
     const other = was[i]
-    if (other === block) return i
     if (
       block?.type === "toolCall" &&
       other?.type === "toolCall" &&

@@ -45,9 +45,22 @@ const thinking = (text: unknown): Block =>
 const callBlock = (id: unknown, name: unknown, args: unknown): Block =>
   Object.freeze({ type: "toolCall", id, name, arguments: args }) as Block
 
-const partBlock = (part: Loose, args: ReadonlyMap<unknown, unknown>): Block => {
+/**
+ * Names the uses of an id in one list: some models use one for several calls of an answer. The n-th use in
+ * one place is the n-th in another.
+ */
+const counting = (): ((id: unknown) => string) => {
+  const uses = new Map<unknown, number>()
+  return (id) => {
+    const n = (uses.get(id) ?? 0) + 1
+    uses.set(id, n)
+    return `${n} ${String(id)}`
+  }
+}
+
+const partBlock = (part: Loose, argsOf: (id: unknown) => unknown): Block => {
   if (isCallPart(part))
-    return callBlock(part.id, part.name, args.get(part.id) ?? parsed(part.args ?? part.input))
+    return callBlock(part.id, part.name, argsOf(part.id) ?? parsed(part.args ?? part.input))
   if (part.type === "redacted_thinking") {
     const signature = typeof part.data === "string" ? { thinkingSignature: part.data } : {}
     return Object.freeze({ type: "thinking", thinking: "", ...signature, redacted: true })
@@ -62,23 +75,26 @@ const callsBeside = (
   host: Loose,
   results: ReadonlySet<unknown>
 ): ReadonlyArray<readonly [Loose, Block]> => {
-  const seen = new Set(
-    list(host.content)
-      .filter(isCallPart)
-      .map(({ id }) => id)
-  )
+  const seen = new Set<string>()
+  const inContent = counting()
+  for (const part of list(host.content)) if (isCallPart(part)) seen.add(inContent(part.id))
   const found: Array<readonly [Loose, Block]> = []
-  const add = (call: Loose, name: unknown, args: unknown): void => {
-    if (seen.has(call.id)) return
-    seen.add(call.id)
+  const add = (use: string, call: Loose, name: unknown, args: unknown): void => {
+    if (seen.has(use)) return
+    seen.add(use)
     found.push([call, callBlock(call.id, name, args)])
   }
-  for (const call of list(host.tool_calls)) add(call, call.name, call.args)
-  for (const call of list(host.invalid_tool_calls))
-    if (results.has(call.id)) add(call, call.name, parsed(call.args))
+  const beside = counting()
+  for (const call of list(host.tool_calls)) add(beside(call.id), call, call.name, call.args)
+  for (const call of list(host.invalid_tool_calls)) {
+    const use = beside(call.id)
+    if (results.has(call.id)) add(use, call, call.name, parsed(call.args))
+  }
+  const raw = counting()
   for (const call of list(fieldsOf(host.additional_kwargs).tool_calls)) {
     const { arguments: args, name } = fieldsOf(call.function)
-    if (results.has(call.id)) add(call, name, parsed(args))
+    const use = raw(call.id)
+    if (results.has(call.id)) add(use, call, name, parsed(args))
   }
   return found
 }
@@ -96,9 +112,11 @@ export const readAnswer = (host: Loose, id: object, results: ReadonlySet<unknown
   if (thought !== undefined) add(thinking(thought), THOUGHT)
   if (typeof content === "string" && content !== "") add(textBlock(content), TEXT)
   if (Array.isArray(content)) {
-    const args = new Map(list(calls).map((call) => [call.id, call.args]))
+    const beside = counting()
+    const args = new Map(list(calls).map((call) => [beside(call.id), call.args]))
+    const use = counting()
     for (const part of content as ReadonlyArray<unknown>)
-      add(isRecord(part) ? partBlock(part, args) : (part as Block), part)
+      add(isRecord(part) ? partBlock(part, (id) => args.get(use(id))) : (part as Block), part)
   }
   for (const [call, block] of callsBeside(host, results)) add(block, call)
   const message = { role: "assistant", content: blocks, ...id }
@@ -115,14 +133,15 @@ const withArguments = (call: Loose, { arguments: args }: ToolCallBlock): Loose =
     : { ...call, args: asObject(args) }
 }
 
-/** What became of the calls of an answer, by id: nothing said of one means that it stays. */
-type Fates = ReadonlyMap<unknown, ToolCallBlock | undefined>
+/** What became of the calls of an answer, by use of their ids: nothing said of one means that it stays. */
+type Fates = ReadonlyMap<string, ToolCallBlock | undefined>
 
-const callsNow = (calls: unknown, fates: Fates): unknown => {
+const callsNow = (calls: unknown, fates: Fates, use = counting()): unknown => {
   if (!Array.isArray(calls)) return calls
   const left = (calls as ReadonlyArray<unknown>).flatMap((call) => {
-    if (!isRecord(call) || !fates.has(call.id)) return [call]
-    const block = fates.get(call.id)
+    const own = isRecord(call) ? use(call.id) : ""
+    if (!isRecord(call) || !fates.has(own)) return [call]
+    const block = fates.get(own)
     return block === undefined ? [] : [withArguments(call, block)]
   })
   return sameItems(left, calls) ? calls : left
@@ -180,21 +199,24 @@ export const writeAnswer = (
   const was = blocksOf(before)
   const now = new Map<unknown, ReadonlyArray<Block>>()
   const kept = new Set<unknown>()
-  const fates = new Map<unknown, ToolCallBlock | undefined>()
+  const fates = new Map<string, ToolCallBlock | undefined>()
+  const use = counting()
   changes(before, after).forEach((blocks, i) => {
     const block = was[i]!
     const [first] = blocks
+    const own = block?.type === "toolCall" ? use(block.id) : undefined
     now.set(from[i], blocks)
     if (blocks.length === 1 && first === block) kept.add(from[i])
-    else if (block?.type === "toolCall")
-      fates.set(block.id, first?.type === "toolCall" ? first : undefined)
+    else if (own !== undefined) fates.set(own, first?.type === "toolCall" ? first : undefined)
   })
   const fields: Record<string, unknown> = {}
   const set = (field: string, value: unknown): void => {
     if (value !== host[field]) fields[field] = value
   }
   set("content", contentNow(host, now, kept))
-  for (const field of ["tool_calls", "invalid_tool_calls"]) set(field, callsNow(host[field], fates))
+  const beside = counting()
+  for (const field of ["tool_calls", "invalid_tool_calls"])
+    set(field, callsNow(host[field], fates, beside))
   if (fates.size > 0 && Array.isArray(host.tool_call_chunks)) set("tool_call_chunks", [])
   if (isRecord(host.additional_kwargs)) {
     let kwargs = host.additional_kwargs

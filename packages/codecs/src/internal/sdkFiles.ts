@@ -76,8 +76,13 @@ export const imagePart = (block: Block, like: Loose): unknown => {
   const image = imageOf(block)
   const field = FIELD[like.type as string]
   if (image === undefined) return block
-  if (image.data === undefined) return { type: "image", image: image.url }
+  if (image.data === undefined)
+    return image.url === undefined ? block : { type: "image", image: image.url }
   const { data, mimeType: mediaType } = image
+  if (String(like.type).startsWith("image-file-")) {
+    const { fileId: _, providerReference: __, ...rest } = like
+    return { ...rest, type: "image-data", data, mediaType }
+  }
   if (field === undefined) return { type: "image", image: data, mediaType }
   if (field === "url") {
     const { url: _, ...rest } = like

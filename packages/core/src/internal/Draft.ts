@@ -38,8 +38,10 @@ export const LEFT_OUT = "[left out]"
 const isConversation = ({ role }: Message): boolean =>
   role === "user" || role === "assistant" || role === "toolResult"
 
-const isSpoken = (item: Item | null | undefined): boolean =>
-  item?.messages.some(isConversation) === true
+/** Unknown roles part two messages as well: hosts send them as a user's. */
+const isTurn = ({ role }: Message): boolean => role !== "system"
+
+const hasTurn = (item: Item | null | undefined): boolean => item?.messages.some(isTurn) === true
 
 const hasCalls = (message: Message): boolean =>
   message.role === "assistant" &&
@@ -189,12 +191,15 @@ export class Draft {
       const slot = this.#folds.get(id)?.slot
       const from = slot ?? search(this.base.items, groupById.get(id)?.first ?? Infinity)
       let after = from
-      while (after < this.#slots.length && !isSpoken(this.#slots[after])) after++
+      while (after < this.#slots.length && !hasTurn(this.#slots[after])) after++
       let before = from - 1
-      while (before >= 0 && !isSpoken(this.#slots[before])) before--
-      const next = this.#slots[after]?.messages.find(isConversation)
-      const last = this.#slots[before]?.messages.findLast(isConversation)
-      return next !== undefined && last?.role === "assistant" && hasCalls(next)
+      while (before >= 0 && !hasTurn(this.#slots[before])) before--
+      const next = this.#slots[after]?.messages.find(isTurn)
+      const last = this.#slots[before]?.messages.findLast(isTurn)
+      if (last?.role !== "assistant" || (next !== undefined && !hasCalls(next))) return false
+      // At the end the model's next message is what comes behind. Where the host itself had two of the
+      // assistant's here, there is no more of it than before.
+      return this.base.items[from]?.messages.find(isTurn)?.role !== "assistant"
     })
   }
 

@@ -25,8 +25,10 @@ import { outputOf } from "./output.ts"
 import { recallFrom } from "./recall.ts"
 import type { Attempt } from "./recovery.ts"
 import { ATTEMPTS, classified, failure, learned, merge, squeeze } from "./recovery.ts"
-import { safeCounter } from "./safeCounter.ts"
+import { onceEach, safeCounter } from "./safeCounter.ts"
 import { stepCalls } from "./stepCalls.ts"
+import { tell } from "./tell.ts"
+import { IsDryRun } from "../DryRun.ts"
 import { Session } from "./Session.ts"
 import type { ViewContext } from "./ViewState.ts"
 import { overflowOf, walk } from "./walk.ts"
@@ -64,7 +66,7 @@ export class MemoryImpl implements Memory {
   ) {
     this.#given = given
     this.#strategies = strategies
-    this.#counter = safeCounter(counter, (message) => this.#warn(message))
+    this.#counter = safeCounter(counter, (message) => this.#warn(message), given.redact)
     this.#background = background
     this.#seed = seed
     this.#journal = new Journal(given.store, given.key)
@@ -81,12 +83,10 @@ export class MemoryImpl implements Memory {
     )
   }
 
+  readonly warnOnce = onceEach((message) => this.#warn(this.#given.redact?.(message) ?? message))
+
   #tell(event: VarveEvent): void {
-    try {
-      this.#given.onEvent?.(event)
-    } catch {
-      // A listener's fault is the listener's.
-    }
+    tell(this.#given.onEvent, event)
   }
 
   readonly prepare: Memory["prepare"] = (messages, options) =>
@@ -131,7 +131,7 @@ export class MemoryImpl implements Memory {
         commit: self.#given.commit,
         strategyTimeout: self.#given.strategyTimeout,
         dryRun
-      })
+      }).pipe(Effect.provideService(IsDryRun, dryRun))
       if (!dryRun) {
         self.#settled = { inputs, walked }
         session.remember(walked.view, now, self.#meter.besides)
@@ -202,6 +202,7 @@ export class MemoryImpl implements Memory {
       steps,
       pins: ledger.pins,
       protectLast: this.#given.protectLast,
+      redact: this.#given.redact,
       overheadTokens: beside.tokens,
       overheadBytes: beside.bytes,
       overheadFixed: beside.fixed,
@@ -313,7 +314,7 @@ export class MemoryImpl implements Memory {
     this.#attempt = { at, count: attempt + 1 }
     const meter = this.#meter
     if (overflow.kind === "tokens" && overflow.actual !== undefined) {
-      meter.observe(this.#session, overflow.actual, last)
+      meter.refused(this.#session, overflow.actual, last)
     }
     const before = { ...sent.usage, tokens: meter.calibrate(last.estimate, last.fixed).tokens }
     const limits = learned(overflow)

@@ -4,6 +4,7 @@ import type { ItemId, Memo, Proposal } from "../Edit.ts"
 import type { Message } from "../Message.ts"
 import type { Profile } from "../Profile.ts"
 import type { Protection } from "../Protection.ts"
+import type { Redact } from "../Redact.ts"
 import type { Step, StepLog } from "../StepLog.ts"
 import type { Group, Transcript } from "../Transcript.ts"
 import { isUnknownRole } from "../Transcript.ts"
@@ -36,6 +37,7 @@ export interface ViewContext {
     readonly source: CountSource
   }
   readonly cacheCold: boolean
+  readonly redact?: Redact | undefined
 }
 
 /** A memo as it is sent. */

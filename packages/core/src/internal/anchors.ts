@@ -6,7 +6,7 @@ import { ends } from "./statements.ts"
  */
 type AnchorKind = "path" | "url" | "id" | "number"
 
-/** Called for each anchor of a text. `label` is the word before a number: what it is the number of. */
+/** Called for each anchor of a text. `label` is the word right before a number, where it may be its name. */
 export type OnAnchor = (kind: AnchorKind, text: string, label: string | undefined) => void
 
 /** Texts longer than this are read at their head and their tail only. */
@@ -43,6 +43,20 @@ const isCode = (word: string): boolean =>
 const NUMBER = /^(?:[$€£¥]\s?)?#?\d[\d.,]*$/
 const DATE = /^\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?$/
 
+/** Between a word and the number that it names: no comma, bracket, bar or end of a line. */
+const NEAR = /^[ \t"'`“”‘’]*$/
+/** Words that name no number. */
+const NO_LABEL = new Set(
+  "a about after all also an and any are as at be been before below between but by can could did do does for from gave get gets give given got had has have he her him his i if in into is it its just may me might must my no not now of off on only or our out over per said shall she should so than that the their them then there these they this those to too under until up us use used uses using was we were what when which while will with would you your der die das und ist sind von für el la de es y le les et est".split(
+    " "
+  )
+)
+/** What counts, or says how long it took or in which line. */
+const COUNTS =
+  /^(?:cols?|ln|took|passed|failed|skipped|todo|tests?)$|(?:^|_)(?:lines?|columns?|count|ms|sec(?:ond)?s|elapsed|duration|timeout|tokens|bytes|size|length|offset|limit|head|tail)$|[a-z](?:Lines?|Columns?|Count|Ms|Seconds|Duration|Timeout|Tokens|Bytes|Size|Length)$/
+/** What stands after a count or a duration. */
+const UNIT =
+  /^[ \t]?(?:%|(?:ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?|weeks?|percent|px|[kmgt]i?b|bytes?|chars?|characters?|tokens?|words?|lines?|files?|folders?|tests?|suites?|cases?|assertions?|checks?|steps?|times|items?|rows?|entries|results?|match(?:es)?|messages?|errors?|warnings?|problems?|packages?|modules?|commits?|insertions?|deletions?|passed|passing|failed|failing|skipped|pending|todo|more|others?)(?![\w-]))/i
 const SECRET =
   /^(?:(?:sk|pk|rk|gh[opsu]|github_pat|glpat|xox[abprs]|npm|hf)[-_]|AKIA|ASIA|AIza|eyJ)[\w-]{12,}/
 const SECRET_LABEL =
@@ -96,7 +110,14 @@ export const pathOf = (value: string): string | undefined => {
   return isPath(path) || /^[\w.@-]+(?:\/[\w.@-]+)+\/?$/.test(path) ? path : undefined
 }
 
-const visitWord = (word: string, label: string | undefined, found: OnAnchor): void => {
+/** Where a word stands. */
+interface Place {
+  readonly label: string | undefined
+  /** True where a number here counts something, or is that of a line. */
+  readonly passing: boolean
+}
+
+const visitWord = (word: string, { label, passing }: Place, found: OnAnchor): void => {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(word)) {
     const url = urlOf(word)
     if (url !== undefined) found("url", url, undefined)
@@ -115,22 +136,23 @@ const visitWord = (word: string, label: string | undefined, found: OnAnchor): vo
   for (const raw of word.split(/[:=&?/]+/)) {
     const part = trimmed(raw)
     if (part !== "" && !(before !== undefined && SECRET_LABEL.test(before)))
-      visitPart(part, before, found)
+      visitPart(part, before, passing, found)
     if (part !== "") before = part
   }
 }
 
-const visitPart = (part: string, label: string | undefined, found: OnAnchor): void => {
+const visitPart = (
+  part: string,
+  label: string | undefined,
+  passing: boolean,
+  found: OnAnchor
+): void => {
   if (part.length < 3 || isSecret(part)) return
   if (NUMBER.test(part)) {
     if (part.replace(/\D/g, "").length > 2 && !/^(\d)\1*$/.test(part)) {
       if (VERSION.test(part)) found("id", part, undefined)
-      else
-        found(
-          "number",
-          part,
-          label !== undefined && /^[\p{L}_][\p{L}\w-]{1,23}$/u.test(label) ? label : undefined
-        )
+      else if (!passing && (label === undefined || !isCount(label)))
+        found("number", part, label !== undefined && isLabel(label) ? label : undefined)
     }
   } else if (EMAIL.test(part) || UUID.test(part) || DATE.test(part) || isCode(part)) {
     found("id", part, undefined)
@@ -138,6 +160,11 @@ const visitPart = (part: string, label: string | undefined, found: OnAnchor): vo
     for (const piece of part.split(/\.+/)) visitName(piece, found)
   } else visitName(part, found)
 }
+
+const isLabel = (word: string): boolean =>
+  /^[\p{L}_][\p{L}\w-]{1,23}$/u.test(word) && !NO_LABEL.has(word.toLowerCase())
+
+const isCount = (label: string): boolean => COUNTS.test(label) || COUNTS.test(label.toLowerCase())
 
 const visitName = (name: string, found: OnAnchor): void => {
   if (name.length > 3 && name.length <= 64 && CODE_WORD.test(name) && !isSecret(name))
@@ -151,12 +178,47 @@ export const readAnchors = (text: string, found: OnAnchor): void => {
     ? given.replace(ESCAPE, (match) => (match[0] === "\\" ? " " : match))
     : given
   let label: string | undefined
-  for (const [word] of read.matchAll(WORD)) {
-    if (word.length > LONGEST) continue
+  let [end, afterPath] = [0, false]
+  for (const match of read.matchAll(WORD)) {
+    const [word] = match
+    const gap = read.slice(end, match.index)
+    // The colon of `"port": 8080` is a word of its own.
+    if (!NEAR.test(gap)) label = undefined
+    end = match.index + word.length
+    if (word.length > LONGEST) {
+      label = undefined
+      continue
+    }
+    const passing = /\d/.test(word) && isPassing(read, match.index, end, gap, afterPath)
     const inside = CJK.test(word) && !ROOTED.test(word) && !word.includes("://")
+    afterPath = false
     for (const piece of inside ? word.split(/[^\p{ASCII}]+/u) : [word]) {
-      if (piece.length > 1) visitWord(piece, label, found)
-      label = trimmed(piece) || label
+      if (piece.length > 1)
+        visitWord(piece, { label, passing }, (kind, text, of) => {
+          afterPath ||= kind === "path"
+          found(kind, text, of)
+        })
+      if (!/^[:=]+$/.test(piece)) label = trimmed(piece)
     }
   }
+}
+
+/** Whether numbers in the word from here to there count something, or are the number of a line. */
+const isPassing = (
+  text: string,
+  start: number,
+  end: number,
+  gap: string,
+  path: boolean
+): boolean => {
+  const after = text.slice(end, end + 300)
+  // `a.ts(212,15)`
+  if (UNIT.test(after) || (path && gap === "(")) return true
+  const [, digits] = /^(\d+)(?![\d.,])/.exec(text.slice(start, end)) ?? []
+  if (digits === undefined || !(start === gap.length || /[\n\r]\s*$/.test(gap))) return false
+  // `212:const x`, `212 | const x`
+  if (/^(?:[:-]\D|[ \t]*[|│→])/.test(text.slice(start + digits.length, end + 8))) return true
+  // The line below is the next.
+  const [, below] = /^[^\n]*\n[ \t]*(\d+)(?!\d)/.exec(after) ?? []
+  return Number(below) === Number(digits) + 1
 }

@@ -4,8 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type { Proposal } from "../Edit.ts"
+import type { Redact } from "../Redact.ts"
 import type { Propose, Strategy } from "../Strategy.ts"
-import { show } from "../VarveError.ts"
+import { isVarveError, show, SummaryError } from "../VarveError.ts"
 import type { View } from "../View.ts"
 import type { Breaker } from "./breaker.ts"
 import { makeBreaker } from "./breaker.ts"
@@ -28,15 +29,29 @@ export interface Boxed {
   readonly error: string | undefined
 }
 
-/** Words of an error for a report: no stack, no long text, nothing that could hold base64. */
-export const errorText = (error: unknown): string => {
+/**
+ * Words of an error for a report: no stack, no long text, nothing that could hold base64, nor what `redact`
+ * takes out, which happens before anything is cut.
+ */
+export const errorText = (error: unknown, redact: Redact = (text) => text): string => {
   try {
-    const text = error instanceof Error ? `${error.name}: ${error.message}` : show(error)
+    const text =
+      error instanceof Error
+        ? redact(`${error.name}: ${error.message}`)
+        : show(typeof error === "string" ? redact(error) : error)
     return text.length > 300 ? text.slice(0, 300) + "…" : text
   } catch {
     return "an error that can't be read"
   }
 }
+
+/** Whatever a summarizer fails with, as the error that it should have failed with. */
+export const summaryError = (error: unknown, redact: Redact): SummaryError =>
+  isVarveError(error) && error._tag === "SummaryError"
+    ? error
+    : new SummaryError("failed", `The summarizer failed: ${errorText(error, redact)}`, {
+        cause: error
+      })
 
 const isProposal = (u: unknown): u is Proposal =>
   typeof u === "object" && u !== null && Array.isArray((u as Proposal).edits)

@@ -119,7 +119,7 @@ export const planOf = (
     count: counter.text
   }
   const fold: Plan["fold"] = (text, reason) => {
-    const summary = withoutLines(text, facts).trim()
+    const summary = withoutLines(text, facts).trim().toWellFormed()
     const tokensLeft = Math.min(room, whole - Math.ceil(counter.text(summary)))
     const beside = renderRegistry(registry, {
       tokens: tokensLeft,

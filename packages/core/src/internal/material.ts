@@ -1,7 +1,9 @@
 import { readImageSize } from "../ImageSize.ts"
 import type { Block, Message } from "../Message.ts"
 import { imageOf, visitBlocks } from "../Message.ts"
+import type { Redact } from "../Redact.ts"
 import type { Material } from "../Summarizer.ts"
+import { mapTexts } from "./redact.ts"
 
 /** Runs of base64's characters from this length on are data, not words. */
 const RUN = 256
@@ -33,24 +35,32 @@ export const withoutBase64 = (text: string): string => {
   return kept === 0 ? text : out + text.slice(kept)
 }
 
-/** A value as JSON without base64; what is no JSON is left out. */
-export const jsonText = (value: unknown): string => {
+const same: Redact = (text) => text
+
+/**
+ * A value as JSON without base64; what is no JSON is left out. Each of its texts is redacted before it becomes
+ * JSON, where quotes, backslashes and line breaks have other characters.
+ */
+export const jsonText = (value: unknown, redact: Redact = same): string => {
   try {
-    return withoutBase64(JSON.stringify(value) ?? "")
+    const json = JSON.stringify(value) ?? ""
+    if (redact === same || json === "") return withoutBase64(json)
+    return withoutBase64(JSON.stringify(mapTexts(JSON.parse(json), redact)))
   } catch {
     return "[not JSON]"
   }
 }
 
-const blockText = (block: Block): string => {
+const blockText = (block: Block, redact: Redact): string => {
   const image = imageOf(block)
   if (image !== undefined) {
     const size = image.data === undefined ? undefined : readImageSize(image.data)
     return size === undefined ? "[image]" : `[image ${size.width}x${size.height}]`
   }
-  if (block.type === "text") return typeof block.text === "string" ? withoutBase64(block.text) : ""
+  if (block.type === "text")
+    return typeof block.text === "string" ? withoutBase64(redact(block.text)) : ""
   if (block.type === "toolCall")
-    return `[call of ${String(block.name)} with ${jsonText(block.arguments)}]`
+    return `[call of ${String(block.name)} with ${jsonText(block.arguments, redact)}]`
   return ""
 }
 
@@ -65,16 +75,17 @@ const from = (message: Message): string => {
  */
 export const materialOf = (
   messages: ReadonlyArray<Message>,
-  redact: (text: string) => string = (text) => text
+  redact: Redact = same
 ): Array<Material> => {
   const material: Array<Material> = []
   for (const message of messages) {
     const parts: Array<string> = []
     const { content } = message
-    if (typeof content === "string") parts.push(withoutBase64(content))
-    else visitBlocks(message, (block) => parts.push(blockText(block)))
+    if (typeof content === "string") parts.push(withoutBase64(redact(content)))
+    else visitBlocks(message, (block) => parts.push(blockText(block, redact)))
     const text = parts.filter((part) => part.trim() !== "").join("\n")
-    if (text !== "") material.push({ from: from(message), text: redact(text) })
+    // Once more, for what stands in several blocks.
+    if (text !== "") material.push({ from: from(message), text: redact(text).toWellFormed() })
   }
   return material
 }

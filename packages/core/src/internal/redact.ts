@@ -4,22 +4,22 @@ import type { Edit, Proposal } from "../Edit.ts"
 import type { Block } from "../Message.ts"
 import { imageOf } from "../Message.ts"
 import type { Redact } from "../Redact.ts"
+import { redactEscaped } from "../Redact.ts"
 import { errorText } from "./box.ts"
 
 /** Stands for a text that could not be redacted: it is left out rather than shown. */
 const FAILED = "[left out: redact failed]"
 
-/** What a host gave, so that it can't fail. */
-export const safeRedact =
-  (given: Redact): Redact =>
-  (text) => {
+/** What a host gave, so that it can't fail, nor miss what is escaped. */
+export const safeRedact = (given: Redact): Redact =>
+  redactEscaped((text) => {
     try {
       const out: unknown = given(text)
       return typeof out === "string" ? out : FAILED
     } catch {
       return FAILED
     }
-  }
+  })
 
 /** JSON with another text for each of its texts, names of fields too. */
 export const mapTexts = (value: unknown, change: Redact): unknown => {
@@ -31,7 +31,8 @@ export const mapTexts = (value: unknown, change: Redact): unknown => {
   )
 }
 
-const textsOf = (value: unknown, redact: Redact): unknown =>
+/** The same for any value that can be JSON. */
+export const textsOf = (value: unknown, redact: Redact): unknown =>
   value === undefined ? undefined : mapTexts(JSON.parse(JSON.stringify(value)), redact)
 
 const redactBlock = (block: Block, redact: Redact): Block => {
@@ -84,7 +85,8 @@ const redactProposal = (proposal: Proposal, redact: Redact): Proposal => {
 }
 
 const redactError = (error: unknown, redact: Redact): Error => {
+  // Before it is cut: half of a secret is not found any more.
   const { message, name } =
-    error instanceof Error ? error : { message: errorText(error), name: "Error" }
+    error instanceof Error ? error : { message: errorText(error, redact), name: "Error" }
   return Object.assign(new Error(redact(message)), { name })
 }

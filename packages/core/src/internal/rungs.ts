@@ -294,7 +294,7 @@ export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
   const others = draft.conversation - shown
   const left = addLeft(NOTHING, newest)
   yield others > 0 ? out(newest, null) : out(newest, note(left), left)
-  if (others === 0 && draft.item(newest.id) !== undefined) yield out(newest, LEFT_OUT, left)
+  if (draft.item(newest.id) !== undefined) yield out(newest, LEFT_OUT, left)
   // What had to stay because of what stood behind it (a first message of a user's, a turn between two of the
   // assistant's) may go where that is gone.
   if (!view.profile.startsWithUser && view.profile.alternates !== true) return

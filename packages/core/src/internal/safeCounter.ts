@@ -1,5 +1,6 @@
 import type { Counter } from "../Counter.ts"
 import { estimateCounter } from "../Counter.ts"
+import type { Redact } from "../Redact.ts"
 import { show } from "../VarveError.ts"
 import { errorText } from "./box.ts"
 import { isCount } from "./count.ts"
@@ -8,7 +9,11 @@ import { isCount } from "./count.ts"
  * The same counter, whose counts are numbers of at least 0: compared with anything else, a limit would never
  * be reached. Where it gives something else or throws, the estimate stands in for it; `warn` is told once.
  */
-export const safeCounter = (counter: Counter, warn: (message: string) => void): Counter => {
+export const safeCounter = (
+  counter: Counter,
+  warn: (message: string) => void,
+  redact?: Redact
+): Counter => {
   const estimate = estimateCounter()
   let told = false
   const tell = (gave: string, what: string): void => {
@@ -28,9 +33,10 @@ export const safeCounter = (counter: Counter, warn: (message: string) => void): 
         const out = count(...given)
         if (is(out)) return out
         const tokens = (out as { tokens?: unknown } | null)?.tokens
-        tell(`gave ${show(tokens ?? out)}`, what)
+        const gave = tokens ?? out
+        tell(`gave ${show(typeof gave === "string" ? (redact?.(gave) ?? gave) : gave)}`, what)
       } catch (error) {
-        tell(`failed with ${errorText(error)}`, what)
+        tell(`failed with ${errorText(error, redact)}`, what)
       }
       return instead(...given)
     }
@@ -47,5 +53,20 @@ export const safeCounter = (counter: Counter, warn: (message: string) => void): 
       estimate.request
     ),
     ...(ready === undefined ? {} : { ready })
+  }
+}
+
+/** Most causes of which a host is told. */
+const WARNINGS = 50
+
+/** Tells of each cause once. */
+export const onceEach = (
+  tell: (message: string) => void
+): ((cause: string, message: string) => void) => {
+  const told = new Set<string>()
+  return (cause, message) => {
+    if (told.has(cause) || told.size >= WARNINGS) return
+    told.add(cause)
+    tell(message)
   }
 }

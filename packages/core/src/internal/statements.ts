@@ -9,9 +9,58 @@ export const ends = (text: string, units: number): string =>
     ? text
     : (text.slice(0, units / 2) + "\n" + text.slice(-units / 2)).toWellFormed()
 
+/** A line that begins something by itself: an item, a heading, a quote, a row of a table. */
+const BEGINS = /^\s*(?:[-*•+>|]\s|#{1,6}\s|\d+[.)]\s|\|)/
+const FENCE = /^\s*(?:```|~~~)/
+const INDENTED = /^(?: {4}|\t)/
+/** The end of a sentence, and what stands before a list. */
+const ENDED = /[.!?:;。！？：；…]["')\]»”’`*_]*$/u
+/** After these a sentence can't be over. */
+const UNENDED =
+  /[,，、(–—]$|\b(?:a|an|the|and|or|nor|but|of|in|on|at|by|to|for|from|with|without|into|than|as|if|that|which|not|never|always|only|do|don['’]t|must|should|may|can|will|would|is|are|be|no|any|your|my|our|der|die|das|und|oder|nicht|de|la|el|le|les|y|et)$/iu
+/** How a sentence of its own often begins, in whatever case. */
+const OPENS =
+  /^\s*(?:never|always|do not|don['’]?t|please|only|use|no|you|i|make|avoid|keep|stop|ensure|run|if|when)\b/i
+const LOWER = /^[^\p{L}]*\p{Ll}/u
+const NO_LETTER = /^\s*[\p{N}/~(`"'$@]/u
+const CJK_END = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}，、]$/u
+
+/** Whether a line goes on in the next. `lower`: whoever wrote it begins sentences in lower case. */
+const goesOn = (line: string, next: string, lower: boolean): boolean => {
+  if (ENDED.test(line)) return false
+  if (UNENDED.test(line)) return true
+  if (OPENS.test(next)) return false
+  return LOWER.test(next) || NO_LETTER.test(next) ? !lower || line.length >= 50 : line.length >= 60
+}
+
+/** The lines of a text, with those joined that were broken in the middle of a sentence. */
+export const unwrap = (text: string): ReadonlyArray<string> => {
+  const lines: Array<Array<string>> = []
+  let before: string | undefined
+  let [fenced, item, lower] = [false, false, false]
+  for (const line of text.split(LINE_BREAK)) {
+    const said = line.trim()
+    const begins = BEGINS.test(line)
+    const fence = FENCE.test(line)
+    const apart = fence || fenced || said === "" || (INDENTED.test(line) && !item && !begins)
+    if (fence) fenced = !fenced
+    // What is indented below an item belongs to it.
+    const loose = lower && !(item && /^\s/.test(line))
+    if (!apart && !begins && before !== undefined && goesOn(before, line, loose))
+      lines.at(-1)!.push(CJK_END.test(before) ? said : " " + said)
+    else {
+      lines.push([line.trimEnd()])
+      item = begins || (item && !apart)
+      lower = LOWER.test(line)
+    }
+    before = apart || said.startsWith("#") || said.startsWith("|") ? undefined : said
+  }
+  return lines.map((parts) => parts.join(""))
+}
+
 /** Takes back what was decided before. */
 const REVERSAL =
-  /\binstead\b|\brather\b|\bnot\b|\bno longer\b|\bswitch|\bchange[ds]?\b|\bactually\b|\brevert|\bback to\b|\bfrom now on\b|\bis now\b|stattdessen|en lugar|en vez|plutôt|au lieu|вместо|改|変更|대신/iu
+  /\binstead\b|\brather\b|, not\b|\bforget\b|\bno longer\b|\bswitch|\bchange[ds]?\b|\bactually\b|\brevert|\bback to\b|\bfrom now on\b|\bis now\b|stattdessen|en lugar|en vez|plutôt|au lieu|вместо|改|変更|대신/iu
 
 const STOP = new Set(
   "a an the and or of to in on at by for as is are be it we i you our my this that now use using used will with please so then decision decided decide instead rather not no longer from switch switched change changed actually should let lets go keep".split(
@@ -38,15 +87,51 @@ const topicOf = (text: string): string | undefined => {
   return words.length === 0 || words.length > 6 ? undefined : words.toSorted().join(" ")
 }
 
+/** Words of statements that don't say what they are about. */
+const CUES = new Set(
+  "never always do don not dont stop must can may could should only please ok okay again all right ahead fine free allowed need have no longer make sure stay out leave alone me first any more anymore just".split(
+    " "
+  )
+)
+
+/** What a statement is about. */
+export interface Subject {
+  readonly words: ReadonlySet<string>
+  /** Its words but for those that every statement has. */
+  readonly things: ReadonlySet<string>
+  readonly topic: string | undefined
+  /** Whether it takes back what was said before. */
+  readonly reverses: boolean
+}
+
+export const subjectOf = (text: string): Subject => {
+  const words = wordsOf(text)
+  return {
+    words,
+    things: new Set([...words].filter((word) => !CUES.has(word))),
+    topic: topicOf(text),
+    reverses: REVERSAL.test(text)
+  }
+}
+
+const shared = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
+  let n = 0
+  for (const word of a) if (b.has(word)) n++
+  return n
+}
+
 /** Whether a later decision takes the place of an earlier one: on one topic, or taken back in so many words. */
-export const replaces = (later: string, earlier: string): boolean => {
-  const topic = topicOf(later)
-  if (topic !== undefined && topic === topicOf(earlier)) return true
-  if (!REVERSAL.test(later)) return false
-  const [a, b] = [wordsOf(later), wordsOf(earlier)]
-  let shared = 0
-  for (const word of a) if (b.has(word)) shared++
-  return shared >= 2 && shared >= 0.5 * Math.min(a.size, b.size)
+export const replaces = (later: Subject, earlier: Subject): boolean => {
+  if (later.topic !== undefined && later.topic === earlier.topic) return true
+  if (!later.reverses) return false
+  const both = shared(later.words, earlier.words)
+  return both >= 2 && both >= 0.5 * Math.min(later.words.size, earlier.words.size)
+}
+
+/** Whether two statements name the same thing. */
+export const isOnSame = ({ things: a }: Subject, { things: b }: Subject): boolean => {
+  const both = shared(a, b)
+  return both > 0 && both >= 0.6 * Math.min(a.size, b.size)
 }
 
 /** At most so many units, cut at a word where one is near, never inside a surrogate pair. */

@@ -18,7 +18,7 @@ export interface Staging {
 }
 
 /** One commit: everything staged at or behind this edit comes into force with this request. */
-export interface Commit {
+interface Commit {
   readonly request: number
   readonly edit: number
 }
@@ -107,8 +107,8 @@ export const suffixPlans = (given: Staging): SuffixPlans => {
         for (let m = Math.max(from[q]!, i + 1); m < j; m++) {
           const takes = sums[staged[m]!]! - sums[q]!
           const start = by[q + 1]![m]! + cost(q, m, takes, i)
-          if (start - takes * (prices[j]! - prices[m + 1]!) + fresh[m]![j]! === value)
-            return [...walk(m, q + 1), { request: m, edit: q }, ...within(m, j)]
+          const other = start - takes * (prices[j]! - prices[m + 1]!) + fresh[m]![j]!
+          if (other === value) return [...walk(m, q + 1), { request: m, edit: q }, ...within(m, j)]
         }
       }
       return []

@@ -40,7 +40,13 @@ const backOff = Schedule.jittered(Schedule.exponential(1000))
 /** An answer that came to its cap; with a larger one it may be whole. */
 class Cut extends SummaryError {}
 
-const PAUSED = "The model is left alone for a while, after failures in a row."
+/** Where the model is left alone, the error says what was wrong, as long as it is. */
+const paused = (last: SummaryError | undefined): SummaryError =>
+  new SummaryError(
+    "failed",
+    `The model is left alone for a while, after failures in a row${last === undefined ? "" : `; the last: ${last.message}`}`,
+    { cause: last }
+  )
 
 /** Tokens that a call took; one that failed counts with its prompt. */
 const used = ({ promptTokens, request }: Question, answer: ModelAnswer | undefined): number => {
@@ -56,12 +62,20 @@ const verdict = (exit: Exit.Exit<unknown, SummaryError>, late: boolean): boolean
   return error instanceof SummaryError && isOverflow(error) ? undefined : false
 }
 
+/** What a failed call failed with; one that was ended was late. */
+const errorOf = (exit: Exit.Exit<unknown, SummaryError>): SummaryError => {
+  const error = exit._tag === "Failure" ? Cause.squash(exit.cause) : undefined
+  return error instanceof SummaryError ? error : new SummaryError("timeout", "No answer in time.")
+}
+
 /** Asks a model for one memory: it has its own breaker and its own count of calls and tokens. */
 export class Asker {
   readonly #options: AskerOptions
   readonly #breaker: Breaker
   #calls = 0
   #tokens = 0
+  /** How the last call failed. */
+  #last: SummaryError | undefined
   /** Most tokens of a prompt, as far as a provider's refusals have taught it. */
   room = Infinity
 
@@ -99,7 +113,7 @@ export class Asker {
         const refused = this.#refused(question)
         if (refused !== undefined) return Effect.fail(refused)
         const pass = this.#breaker.pass(now)
-        if (pass === undefined) return Effect.fail(new SummaryError("failed", PAUSED))
+        if (pass === undefined) return Effect.fail(paused(this.#last))
         this.#calls++
         this.#tokens += promptTokens + maxTokens
         let answer: ModelAnswer | undefined
@@ -109,7 +123,9 @@ export class Asker {
           Effect.onExit((exit) =>
             Effect.map(Clock.currentTimeMillis, (end) => {
               this.#tokens += used(question, answer) - promptTokens - maxTokens
-              this.#breaker.settle(pass, verdict(exit, end >= question.deadline), end)
+              const good = verdict(exit, end >= question.deadline)
+              if (good === false) this.#last = errorOf(exit)
+              this.#breaker.settle(pass, good, end)
             })
           )
         )
