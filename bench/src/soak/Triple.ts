@@ -220,7 +220,10 @@ export const triples: fc.Arbitrary<Triple> = fc.record({
 })
 
 const complete = ({ prompt }: { readonly prompt: string }) =>
-  Promise.resolve({ text: `${prompt.length} characters were summarised.`, stopReason: "stop" })
+  Promise.resolve({
+    text: `${prompt.length} characters were summarised: what the user said, calls of tools, results and steps.`,
+    stopReason: "stop"
+  })
 
 const summarizers = {
   clip: clipSummarizer,

@@ -53,7 +53,7 @@ const memoryWith = (summarizer: AnySummarizer, soft = 0.6, hard = 0.9) => {
   return { memory, record, store, warnings }
 }
 
-const sent = (messages: ReadonlyArray<unknown>) => messages.map((m) => textOf(m)).join("\n")
+const sent = (messages: ReadonlyArray<Message>) => messages.map((m) => textOf(m)).join("\n")
 
 describe("a summarizer of the host's own", () => {
   const kinds: Record<string, AnySummarizer> = {
