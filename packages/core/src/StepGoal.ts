@@ -3,15 +3,18 @@ const TEXT = 200
 const ENTRIES = 20
 const DEPTH = 4
 
-/** A text cut to a length, never in the middle of a character. */
+/** A text cut to a length at a border of words: half a secret is one that no redaction knows. */
 export const cut = (text: string, length: number): string => {
   if (text.length <= length) return text
-  const end = /[\uD800-\uDBFF]/.test(text[length - 1] ?? "") ? length - 1 : length
-  return text.slice(0, end) + "…"
+  const head = text.slice(0, length)
+  const border = /\s/.test(text[length] ?? "") ? length : head.search(/\s\S*$/)
+  const end = border > 0 ? border : /[\uD800-\uDBFF]$/.test(head) ? length - 1 : length
+  return text.slice(0, end).trimEnd() + "…"
 }
 
-/** Long text without a break is data, as base64 is; nobody reads it. */
-const isData = (text: string): boolean => text.length > TEXT && !/\s/.test(text.slice(0, TEXT))
+/** Long text without a break is data, as base64 is, and so is a key; nobody reads them. */
+const isData = (text: string): boolean =>
+  text.length > TEXT && (!/\s/.test(text.slice(0, TEXT)) || text.includes("-----BEGIN "))
 
 /**
  * A small copy of a call's arguments that is JSON: texts cut at 200 characters, data left out, deep and long

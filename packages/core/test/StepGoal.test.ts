@@ -14,6 +14,23 @@ describe("arguments of a call", () => {
     )
   })
 
+  it("holds a word whole or not at all, and of a key nothing: what is cut can still be redacted", () => {
+    const secret = "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
+    for (let at = 100; at <= 260; at++) {
+      const text = "word ".repeat(60).slice(0, at) + " " + secret + " and more".repeat(40)
+      const kept = [brief(text), brief({ text }), goalOf("run", brief({ text }), undefined)]
+      for (const one of kept) {
+        const shown = JSON.stringify(one).replaceAll(secret, "")
+        expect(shown, `${at}`).not.toContain(secret.slice(0, 8))
+      }
+    }
+    const key = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQ/x\n".repeat(80)}-----END PRIVATE KEY-----`
+    expect(brief({ file: "k.pem", content: key })).toEqual({
+      file: "k.pem",
+      content: `[${key.length} characters]`
+    })
+  })
+
   it("a circle in them ends", () => {
     const args: Record<string, unknown> = { x: 1 }
     args["self"] = args
