@@ -346,3 +346,16 @@ it("what was folded away whole is back where the host goes back to it alone", as
   const back = await memory.prepare<unknown>([pictures])
   expect(back.messages).toEqual([pictures])
 })
+
+it("what the guard folded away whole is back where the call behind it is gone", async () => {
+  const image = { type: "image", data: pngBase64(1280, 720, 0), mimeType: "image/png" }
+  const pictures = { role: "user", content: [image, image, image], id: "m0" }
+  const call = { type: "toolCall", id: "c0", name: "click", arguments: { path: ["a", { b: [1] }] } }
+  const history = [pictures, { role: "assistant", content: [call], stopReason: "toolUse" }]
+  const memory = createMemory({ budget: { tokens: 100 } })
+  const sent = (messages: ReadonlyArray<unknown>) =>
+    memory.transformContext(deepFreeze([...messages]) as Array<Message>)
+  await sent([pictures])
+  await sent(history)
+  expect(await sent([pictures])).toMatchObject([{ role: "user" }])
+})

@@ -35,7 +35,8 @@ const depthOf = ({ rank, to }: Replace): number => {
 /** All that is left of a text where nothing else fits. */
 export const LEFT_OUT = "[left out]"
 
-const isConversation = ({ role }: Message): boolean =>
+/** A message of a user, an assistant or a tool; neither system text nor an unknown role. */
+export const isConversation = ({ role }: Message): boolean =>
   role === "user" || role === "assistant" || role === "toolResult"
 
 /** Unknown roles part two messages as well: hosts send them as a user's. */

@@ -1,6 +1,6 @@
 import type { Edit } from "../Edit.ts"
 import type { EditRecord, Ledger } from "../Ledger.ts"
-import { Draft } from "./Draft.ts"
+import { Draft, isConversation } from "./Draft.ts"
 import { GroupItem } from "./items.ts"
 import { isNewest, protectionOf } from "./protect.ts"
 import type { ViewContext } from "./ViewState.ts"
@@ -71,6 +71,10 @@ const canExtend = (
     if (++dropped > 1 || item.group.open.length === 0) return false
   }
   for (const fold of view.folds.values()) if (fold.last >= border) return false
+  // What was folded away whole comes back where nothing else is left.
+  const left = view.items.length - dropped
+  if (dropped > 0 && !view.items.some((item, i) => i < left && item.messages.some(isConversation)))
+    return false
   // A memo stands behind the task and takes its time: a task that has just come moves it.
   const { task } = transcript.totals
   if (view.memoItems.size > 0 && !(task >= 0 && task < keep)) return false
