@@ -57,11 +57,16 @@ const countOf = (staged: ReadonlyArray<Staged>, view: View): number => {
     else if (edit.kind === "fold") others++
   }
   if (blocks.size === 0) return others
-  const forget = (list: ReadonlyArray<{ readonly block: string; readonly rank: number }>): void => {
-    for (let i = 0; i < list.length; i++) if (list[i]!.rank === 1) blocks.delete(list[i]!.block)
+  const unknown = new Set(blocks)
+  const look = (list: ReadonlyArray<{ readonly block: string; readonly rank: number }>): void => {
+    for (let i = 0; i < list.length && unknown.size > 0; i++) {
+      const { block, rank } = list[i]!
+      if (unknown.delete(block) && rank === 1) blocks.delete(block)
+    }
   }
-  forget(view.images)
-  forget(view.results)
+  look(view.images)
+  // Of a long history these are many: they are asked for where images don't tell.
+  if (unknown.size > 0) look(view.results)
   return others + blocks.size
 }
 
