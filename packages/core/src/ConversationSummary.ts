@@ -13,6 +13,7 @@ import { CurrentRedact } from "./Redact.ts"
 import type { Propose, Strategy } from "./Strategy.ts"
 import { make } from "./Strategy.ts"
 import type { AnySummarizer } from "./Summarizer.ts"
+import type { SummaryReason } from "./VarveError.ts"
 import type { View } from "./View.ts"
 import type { Aim, Plan, PlanOptions } from "./internal/conversationPlan.ts"
 import { aimOf, LEAST, planOf } from "./internal/conversationPlan.ts"
@@ -95,7 +96,12 @@ type Round = { readonly ids: ReadonlyArray<ItemId>; readonly fresh: number } & (
       readonly making: Making
       readonly slow: boolean
     }
-  | { readonly state: "failed"; readonly why: string }
+  | {
+      readonly state: "failed"
+      readonly why: string
+      /** True where a text was refused at once: of other items another one may be good, and costs no wait. */
+      readonly again: boolean
+    }
   | {
       readonly state: "made"
       readonly proposals: ReadonlyArray<Proposal>
@@ -108,6 +114,9 @@ type Round = { readonly ids: ReadonlyArray<ItemId>; readonly fresh: number } & (
 )
 
 const NONE: ReadonlyArray<Proposal> = []
+
+/** Failures of a summarizer that gave no text. */
+const NO_TEXT: ReadonlySet<SummaryReason> = new Set(["failed", "timeout", "aborted"])
 
 /** True where there is little more than before. What begins with something else is another history. */
 const isMuchLike = (round: Round, aim: Aim, view: View): boolean =>
@@ -143,6 +152,15 @@ const strategyOf = (
 
   const why = `over ${soft} of the token limit`
 
+  const fail = (
+    { fresh, ids }: Round,
+    because: string,
+    again: boolean
+  ): ReadonlyArray<Proposal> => {
+    round = { state: "failed", ids, fresh, why: because, again }
+    return [Edit.proposal(because, [])]
+  }
+
   /** Takes in what came of the summary that was asked for; says where that is nothing. */
   const settle = (): ReadonlyArray<Proposal> => {
     const exit = round?.state === "asked" ? round.making.exit() : undefined
@@ -152,11 +170,11 @@ const strategyOf = (
     else if (Exit.isSuccess(exit)) {
       const { model, text } = exit.value
       const proposals = plan.fold(text, `${why}; summary by ${model ?? "the summarizer"}`)
+      if (proposals.length === 0) return fail(round, "no summary: it has no room", !slow)
       round = { state: "made", ids, fresh, proposals, slow, offered: undefined, accepted: false }
     } else {
       const { message, reason } = errorOf(exit)
-      round = { state: "failed", ids, fresh, why: `no summary (${reason}): ${message}` }
-      return [Edit.proposal(round.why, [])]
+      return fail(round, `no summary (${reason}): ${message}`, !slow && !NO_TEXT.has(reason))
     }
     return NONE
   }
@@ -213,7 +231,8 @@ const strategyOf = (
     if (made !== undefined) return [...made, ...said]
     if (aim === undefined) return said
     if (round?.state === "failed") {
-      if (round.ids[0] !== aim.ids[0]) round = undefined
+      const { again, ids } = round
+      if (ids[0] !== aim.ids[0] || (again && !sameIds(ids, aim.ids))) round = undefined
       else if (!isHard && isMuchLike(round, aim, view)) return said
     }
     const plan = planOf(view, aim, options)

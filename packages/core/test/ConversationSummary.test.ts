@@ -265,6 +265,45 @@ describe("conversationSummary", { timeout: 60_000 }, () => {
     }
   })
 
+  it("whose text was refused at once is asked again for other items, as after a restart", async () => {
+    const asked: Array<number> = []
+    const choosy: Summarizer = ({ material }) => {
+      asked.push(material.length)
+      const text = asked.length === 1 ? " " : "the pages that the agent clicked through, and more"
+      return Effect.succeed({ text, stopReason: "stop" })
+    }
+    const [before, after] = [session(40), session(41)]
+    const limit = Math.round(total(before) / 0.7)
+    const propose = started({ summarizer: choosy })
+    const [refused] = await run(propose(view(before, limit)))
+    expect(refused).toMatchObject({ reason: expect.stringContaining("blank"), edits: [] })
+    // The same items would bring the same text.
+    expect(await run(propose(view(before, limit)))).toEqual([])
+    expect(asked.length).toBe(1)
+    const fold = foldOf(await run(propose(view(after, limit))))
+    expect(fold).toEqual(foldOf(await run(started({ summarizer: choosy })(view(after, limit)))))
+  })
+
+  it("with a summarizer whose text has no room there is the fold that there is without one", async () => {
+    const filling: Summarizer = ({ count, targetTokens }) => {
+      let text = "told"
+      for (let i = 0; count(`${text} of ${i}`) <= targetTokens; i++) text += ` of ${i}`
+      return Effect.succeed({ text, stopReason: "stop" })
+    }
+    const options = { soft: 0.9, keep: 1e-6, keepGroups: 0, registryTokens: 0 }
+    let clipped = 0
+    for (let words = 0; words < 120; words++) {
+      const said = Array.from({ length: words }, (_, i) => `word${i}`).join(" ")
+      const items = [task, group("said", { role: "user", content: said })]
+      const shown = view(items, total(items))
+      const plain = await run(started(options)(shown))
+      const [filled] = await run(started({ ...options, summarizer: filling, hard: 0.9 })(shown))
+      expect(filled?.edits.length ?? 0).toBe(plain.length)
+      if (filled?.reason.includes("no room") === true) clipped++
+    }
+    expect(clipped).toBeGreaterThan(0)
+  })
+
   /** A session whose first steps hold what must not be lost. */
   const told = (said: string): ReadonlyArray<ItemRef> => [
     task,
