@@ -91,6 +91,24 @@ describe("for a provider that wants turns to alternate", () => {
     expect(messages.map((m) => m.role)).toEqual(["user", "assistant", "user"])
   })
 
+  it("a note that parts the two stays as long as the call does", async () => {
+    const given = deepFreeze([
+      user("Find the cheapest flight."),
+      { ...assistant("Which day?"), id: "pinned" },
+      assistant(`Any day will do, I see. ${words(60)}`),
+      user("On Monday."),
+      assistant(call("a", "go"), call("b", "go"), call("c", "go")),
+      ...["a", "b", "c"].map((id) => result(id, "ok"))
+    ])
+    for (const most of [3, 4, 5, 6, 7]) {
+      const profile = { ...alternating, limits: { messages: most } }
+      const options = { pipeline: [hardLimit()], profile, protectLast: 0 }
+      const { messages, report } = await sent(options, given, ["pinned"])
+      expect(report.after.messages).toBeLessThanOrEqual(most)
+      expect(faults(messages), `${most} messages`).toEqual([])
+    }
+  })
+
   it("what the host has so itself is left as it is", async () => {
     const own = deepFreeze([
       user("Go."),

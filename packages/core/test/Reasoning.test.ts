@@ -4,8 +4,9 @@ import * as Edit from "@varve/core/Edit"
 import { hardLimit } from "@varve/core/HardLimit"
 import type { MemoryOptions } from "@varve/core/Memory"
 import type { Block, Message } from "@varve/core/Message"
-import { blocksOf } from "@varve/core/Message"
+import { blocksOf, textOf } from "@varve/core/Message"
 import { defaultProfile } from "@varve/core/Profile"
+import { stepMemory } from "@varve/core/StepMemory"
 import { strategy } from "@varve/core/Strategy"
 import { checkValidity } from "@varve/core/Validity"
 import { deepFreeze } from "@varve/testkit/Freeze"
@@ -185,5 +186,29 @@ describe("reasoning", () => {
     const { messages } = await memory.prepare(history)
     expect(messages[1]).toBe(history[1])
     expect(messages[3]).not.toBe(history[3])
+  })
+
+  it("leaves with a memo that the guard takes away: that stood before it", async () => {
+    const profile = { ...defaultProfile, reasoning: "error" as const, limits: { messages: 3 } }
+    const pipeline = [stepMemory(), hardLimit()]
+    const memory = createMemory({ profile, pipeline, protectLast: 0 })
+    const history = deepFreeze([
+      user("go"),
+      assistant("a", "b"),
+      result("a"),
+      result("b"),
+      assistant(thinking("why", "s"), "c"),
+      result("c")
+    ])
+    for (const id of ["a", "b"]) {
+      memory.steps.begin({ id, callId: id, goal: "click", tool: "click" })
+      memory.steps.finish({ id, callId: id, outcome: "success" })
+    }
+    const first = await memory.prepare<Message>(history.slice(0, 4))
+    expect(first.messages.map(textOf).join()).toContain("[Step memory")
+    const { messages, report } = await memory.prepare<Message>(history)
+    expect(messages.map((m) => m.role)).toEqual(["user", "assistant", "toolResult"])
+    expect(thoughts(messages)).toEqual([])
+    expect(report.reasoning.removed).toBe(1)
   })
 })

@@ -198,9 +198,15 @@ export class Draft {
       const next = this.#slots[after]?.messages.find(isTurn)
       const last = this.#slots[before]?.messages.findLast(isTurn)
       if (last?.role !== "assistant" || (next !== undefined && !hasCalls(next))) return false
-      // At the end the model's next message is what comes behind. Where the host itself had two of the
-      // assistant's here, there is no more of it than before.
-      return this.base.items[from]?.messages.find(isTurn)?.role !== "assistant"
+      // At the end the model's next message is what comes behind. Where the host has it so itself, with this call
+      // or with the next, there is no more of it than before.
+      const behind = (at: number): boolean => {
+        let was = at - 1
+        while (was >= 0 && !hasTurn(this.base.items[was])) was--
+        return this.base.items[was]?.messages.findLast(isTurn)?.role === "assistant"
+      }
+      const gone = this.base.items[from]?.messages.find(isTurn)
+      return !behind(after) && !(gone !== undefined && hasCalls(gone) && behind(from))
     })
   }
 

@@ -18,6 +18,12 @@ interface Candidate extends Staged {
 /** Share of a limit that a forced commit goes down to where the staged edits allow it. */
 const LOW_WATER = 0.7
 
+/** Where memos stand, as a position in the host's history: behind the task. */
+export const memoPosition = ({ transcript }: Session): number => {
+  const { task } = transcript.totals
+  return task < 0 ? 0 : transcript.groups[task]!.first + 0.5
+}
+
 const positions = (session: Session, view: ViewState): ReadonlyMap<number, number> => {
   const { transcript, ledger } = session
   const folds = new Map<string, number>()
@@ -36,8 +42,7 @@ const positions = (session: Session, view: ViewState): ReadonlyMap<number, numbe
       folds.set(edit.id, first)
       found.set(seq, first)
     } else if (edit.basis === null || transcript.byId.has(edit.basis)) {
-      const { task } = transcript.totals
-      found.set(seq, task < 0 ? 0 : transcript.groups[task]!.first + 0.5)
+      found.set(seq, memoPosition(session))
     }
   }
   return found

@@ -25,7 +25,7 @@ export interface Facts {
   readonly imageTokens: number
   readonly calls: ReadonlyArray<string>
   readonly thinking: number
-  /** True where a call has no id or name, or two have one id. */
+  /** True where a call has no id or no name, or two have one id. */
   readonly oddCalls: boolean
 }
 
@@ -39,10 +39,12 @@ export const imageFact = (block: Block, path: string, counter: Counter): ImageFa
 }
 
 const isCall = (block: Block): block is ToolCallBlock =>
-  block.type === "toolCall" &&
-  typeof block.id === "string" &&
-  block.id !== "" &&
-  typeof block.name === "string"
+  isCallLike(block) && textId(block.id) !== "" && typeof block.name === "string"
+
+const isCallLike = (block: Block | null): block is ToolCallBlock => block?.type === "toolCall"
+
+/** An id as hosts give it; empty for what is none. */
+export const textId = (id: unknown): string => (typeof id === "string" ? id : "")
 
 /** Closes a message that we made: no strategy may write to what is sent. The host's own are the host's. */
 export const frozen = <M extends { readonly content?: unknown }>(message: M): M => {
@@ -50,20 +52,48 @@ export const frozen = <M extends { readonly content?: unknown }>(message: M): M 
   return Object.freeze(message)
 }
 
-const mended = new WeakMap<object, object>()
+/** An assistant message whose calls can be answered, and what the host calls each of them. */
+export interface Mended<M> {
+  readonly message: M
+  /** For the id of each call the id that the host has given it; empty for none. */
+  readonly given: ReadonlyMap<string, string>
+  /** Why calls were left out: nobody can send one without a name, and one that is told twice is one. */
+  readonly left: ReadonlySet<string>
+}
 
-/** The same message without calls that can't be answered: those without id or name, and a second one of an id. */
-export const withoutOddCalls = <M extends { readonly content?: unknown }>(message: M): M => {
-  let clean = mended.get(message) as M | undefined
-  if (clean === undefined) {
-    const ids = new Set<string>()
-    const content = blocksOf(message).filter((block) => {
-      if ((block as Block | null)?.type !== "toolCall") return true
-      return isCall(block) && !ids.has(block.id) && ids.add(block.id)
+const mended = new WeakMap<object, Mended<object>>()
+
+/**
+ * The same message with an id for each call that has none, or one that a call before it has: some providers give
+ * none. The ids come from what the message says, so that they are the same in each request.
+ */
+export const withCallIds = <M extends { readonly content?: unknown }>(
+  message: M,
+  print: string
+): Mended<M> => {
+  let known = mended.get(message) as Mended<M> | undefined
+  if (known === undefined) {
+    const given = new Map<string, string>()
+    const told = new Set<string>()
+    const left = new Set<string>()
+    const content = blocksOf(message).flatMap((block): ReadonlyArray<Block> => {
+      if (!isCallLike(block)) return [block]
+      const own = textId(block.id)
+      const all = fingerprint({ content: [block] })
+      if (typeof block.name !== "string") left.add("a call without a name; left out")
+      else if (own !== "" && told.has(all)) left.add("a call that is told twice; left out once")
+      else {
+        told.add(all)
+        const id = own !== "" && !given.has(own) ? own : `call_${print}_${given.size}`
+        given.set(id, own)
+        return [id === own ? block : Object.freeze({ ...block, id })]
+      }
+      return []
     })
-    mended.set(message, (clean = frozen({ ...message, content })))
+    known = { message: frozen({ ...message, content }), given, left }
+    mended.set(message, known)
   }
-  return clean
+  return known
 }
 
 const measure = (message: Message, print: string, counter: Counter): Facts => {

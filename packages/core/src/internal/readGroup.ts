@@ -1,6 +1,6 @@
 import { isBlank } from "../Message.ts"
 import type { FactsCache } from "./facts.ts"
-import { frozen, withoutOddCalls } from "./facts.ts"
+import { frozen, textId, withCallIds } from "./facts.ts"
 
 /** A fault of the host's history that was mended. */
 export interface Repair {
@@ -9,6 +9,8 @@ export interface Repair {
 }
 
 const LOOSE = "a result without a call, or a second one; left out"
+const NO_ID = "a call without an id, or with the id of another; it was given one"
+const NO_CALL_ID = "a result without the id of its call; it answers the first one that waits"
 
 /** How many messages behind a call its result may still come, when others stand between. */
 export const REACH = 16
@@ -49,6 +51,7 @@ export interface GroupRead {
 export class GroupReader {
   readonly #facts: FactsCache
   readonly #noResult = new WeakMap<object, Map<string, Loose>>()
+  readonly #answers = new WeakMap<object, Loose>()
 
   constructor(facts: FactsCache) {
     this.#facts = facts
@@ -72,9 +75,13 @@ export class GroupReader {
     }
     if (at < raw.length) {
       let head = raw[at] as Loose
+      let given: ReadonlyMap<string, string> | undefined
       if (head.role === "assistant" && this.#facts.of(head).oddCalls) {
-        head = withoutOddCalls(head)
-        mend(at, "calls without an id or a name, or two with one id; left out")
+        const mended = withCallIds(head, this.#facts.of(head).print)
+        for (const what of mended.left) mend(at, what)
+        if ([...mended.given].some(([id, own]) => id !== own)) mend(at, NO_ID)
+        head = mended.message
+        given = mended.given
         if (isBlank(head)) {
           return { parts, open, repairs, to: at + 1 }
         }
@@ -82,8 +89,8 @@ export class GroupReader {
       parts.push({ message: head, at })
       at++
       if (head.role === "assistant") {
-        const calls = this.#facts.of(head).calls
-        if (calls.length > 0) {
+        const calls = given ?? new Map(this.#facts.of(head).calls.map((id) => [id, id]))
+        if (calls.size > 0) {
           const read = this.#results(raw, parts, at, calls, mend)
           at = read.at
           open = read.open
@@ -106,27 +113,35 @@ export class GroupReader {
     raw: ReadonlyArray<unknown>,
     parts: Array<Part>,
     from: number,
-    calls: ReadonlyArray<string>,
+    calls: ReadonlyMap<string, string>,
     mend: (at: number, what: string) => void
   ): { at: number; open: ReadonlyArray<string>; drop: boolean } {
     const head = parts[0]!
-    const waiting = new Set(calls)
+    /** The calls that have no result yet, in their order, each with what the host calls it. */
+    const waiting = new Map(calls)
     let at = from
     const take = (): void => {
       for (; at < raw.length; at++) {
         const message = raw[at]
         if (!isMessage(message)) mend(at, "not a message with a role; left out")
         else if (message.role !== "toolResult") break
-        else if (typeof message.toolCallId === "string" && waiting.delete(message.toolCallId))
-          parts.push({ message, at })
-        else mend(at, LOOSE)
+        else {
+          const own = textId(message.toolCallId)
+          const id = callOf(waiting, own)
+          if (id === undefined) mend(at, LOOSE)
+          else {
+            waiting.delete(id)
+            if (own === "") mend(at, NO_CALL_ID)
+            parts.push({ message: id === own ? message : this.#answering(message, id), at })
+          }
+        }
       }
     }
     take()
     let direct = parts.length
     // A result may stand behind other messages (approvals): then all up to it is one group.
     while (waiting.size > 0 && at < raw.length) {
-      const found = findResult(raw, at, waiting)
+      const found = findResult(raw, at, new Set(waiting.values()))
       if (found === undefined) break
       for (; at < found; at++) {
         const message = raw[at]
@@ -142,12 +157,22 @@ export class GroupReader {
     const stopped = head.message.stopReason === "aborted" || head.message.stopReason === "error"
     if (stopped) return { at, open: [], drop: true }
     const between = parts.some((p, i) => i > 0 && p.message.role !== "toolResult")
-    if (at >= raw.length && !between) return { at, open: [...waiting], drop: false }
-    for (const id of waiting) {
+    if (at >= raw.length && !between) return { at, open: [...waiting.keys()], drop: false }
+    for (const id of waiting.keys()) {
       mend(head.at, "a call without a result; a note stands for it")
       parts.splice(direct++, 0, { message: this.#placeholder(head.message, id), at: -1 })
     }
     return { at, open: [], drop: false }
+  }
+
+  /** The same result with the id of its call, which the host didn't give or has given twice. */
+  #answering(result: Loose, id: string): Loose {
+    let made = this.#answers.get(result)
+    if (made?.toolCallId !== id) {
+      made = frozen({ ...result, toolCallId: id })
+      this.#answers.set(result, made)
+    }
+    return made
   }
 
   #placeholder(head: Loose, id: string): Loose {
@@ -174,7 +199,13 @@ export class GroupReader {
   }
 }
 
-/** Where a result for one of these calls stands, as far as one may. */
+/** The call that a result of this id answers: the first of its id; the first of all where it has none. */
+const callOf = (waiting: ReadonlyMap<string, string>, own: string): string | undefined => {
+  for (const [id, given] of waiting) if (own === "" || own === given) return id
+  return undefined
+}
+
+/** Where a result for one of these calls stands, as far as one may; one without an id stands behind its call. */
 const findResult = (
   raw: ReadonlyArray<unknown>,
   from: number,
@@ -185,7 +216,8 @@ const findResult = (
     const message = raw[i]
     if (!isMessage(message)) continue
     if (message.role === "toolResult") {
-      if (typeof message.toolCallId === "string" && waiting.has(message.toolCallId)) return i
+      const own = textId(message.toolCallId)
+      if (own !== "" && waiting.has(own)) return i
     } else if (message.role === "assistant") return undefined
   }
   return undefined

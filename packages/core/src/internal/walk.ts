@@ -7,7 +7,7 @@ import { ContextOverflow } from "../VarveError.ts"
 import type { Started } from "./box.ts"
 import { runBoxed } from "./box.ts"
 import type { Committed } from "./commit.ts"
-import { commitStaged } from "./commit.ts"
+import { commitStaged, memoPosition } from "./commit.ts"
 import { Draft } from "./Draft.ts"
 import type { Item } from "./items.ts"
 import { overLimits } from "./limits.ts"
@@ -157,6 +157,7 @@ const guard = Effect.fnUntraced(function* (
     }
   }
   from = firstDifference(sent.items, view.items)
+  if (memoText(sent) !== memoText(view)) from = Math.min(from, memoPosition(session))
   session.commit(seqs)
   session.sent = view
   session.work = undefined
