@@ -60,6 +60,17 @@ describe("the limit of tokens", () => {
     expect(told[0]).toContain("keeps 8192 tokens for the answer, of a window of 8192")
   })
 
+  it("that a profile has guessed is a warning, once", async () => {
+    const told: Array<string> = []
+    const memory = createMemory({
+      profile: { ...defaultProfile, warning: "nobody knows this model" },
+      onEvent: (e) => void (e.type === "warning" && told.push(e.message))
+    })
+    await memory.prepare([{ role: "user", content: "Go." }])
+    await memory.prepare([{ role: "user", content: "Go on." }])
+    expect(told).toEqual(["nobody knows this model"])
+  })
+
   it("of an unlimited window is none but the budget's", () => {
     expect(tokens({}, { contextWindow: 0 })).toBe(Infinity)
     expect(tokens({ tokens: 10 }, { contextWindow: 0 })).toBe(10)

@@ -178,7 +178,10 @@ export const readOptions = (options: MemoryOptions) => {
     strategies,
     budget,
     profile: frozenCopy(profile),
-    warnings: roomWarnings(budget, profile),
+    warnings: [
+      ...(typeof profile.warning === "string" ? [profile.warning] : []),
+      ...roomWarnings(budget, profile)
+    ],
     counter: counter ?? estimateCounter(),
     commit: commit ?? whenItPays(),
     store: store ?? noStore,
