@@ -452,5 +452,41 @@ export const mutants: ReadonlyArray<Mutant> = [
     find: "if (Exit.isFailure(exit)) return",
     put: "if (Exit.isFailure(exit)) throw new Error(String(exit.cause))\n  if (Exit.isFailure(exit)) return",
     tests: invariants
+  },
+  // What a host's history lacks, and what stands between two messages of the assistant
+  {
+    fault: "a call gets the id of another",
+    file: "internal/facts.ts",
+    find: 'const id = own !== "" && !given.has(own) ? own',
+    put: 'const id = own !== "" ? own',
+    tests: ["Transcript"]
+  },
+  {
+    fault: "a result without an id answers no call",
+    file: "internal/readGroup.ts",
+    find: 'if (own === "" || own === given) return id',
+    put: "if (own === given) return id",
+    tests: ["Transcript"]
+  },
+  {
+    fault: "a call is left right behind another message of the assistant",
+    file: "internal/Draft.ts",
+    find: "gone !== undefined && hasCalls(gone) && behind(from)",
+    put: "gone !== undefined && behind(from)",
+    tests: ["Alternation"]
+  },
+  {
+    fault: "reasoning stays behind a memo that the guard has taken away",
+    file: "internal/walk.ts",
+    find: "if (memoText(sent) !== memoText(view)) from =",
+    put: "if (false as boolean) from =",
+    tests: ["Reasoning"]
+  },
+  {
+    fault: "a text refused at once is not asked for again",
+    file: "ConversationSummary.ts",
+    find: "(again && !sameIds(ids, aim.ids))",
+    put: "(false as boolean)",
+    tests: ["ConversationSummary"]
   }
 ]
