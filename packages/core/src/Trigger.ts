@@ -56,7 +56,7 @@ export const steps = (atLeast: number): Trigger => {
   return (view) => view.steps.length >= atLeast
 }
 
-/** True where the provider's cache of this session has expired, so that an edit re-writes nothing. */
+/** True where the provider's cache of this session has expired or there is none, so that an edit re-writes nothing. */
 export const cacheCold: Trigger = (view) => view.cacheCold
 
 /**

@@ -106,7 +106,7 @@ export interface View {
   readonly turns: number
   /** Requests so far: assistant messages of the host. */
   readonly requests: number
-  /** True where the provider's cache of this session has expired. */
+  /** True where the provider's cache of this session has expired, and where it has none. */
   readonly cacheCold: boolean
   /** The newest message of the history; nothing where it is empty. */
   readonly newest: MessageId | undefined

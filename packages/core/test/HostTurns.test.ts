@@ -51,6 +51,18 @@ describe("a host that goes back", () => {
     expect(on[4]?.content).toEqual([{ type: "text", text: "[cut]" }])
   })
 
+  it("finds the newest whole where it says the same as a message that has left, however much was staged for that", async () => {
+    for (const commit of [Commit.immediate, Commit.batched({ size: 4 })]) {
+      const memory = createMemory({ pipeline: [cut], commit, protectLast: 0 })
+      await memory.prepare(history.slice(0, 5))
+      // The first result has left, and comes again, to the letter, as the newest.
+      const gone = [...history.slice(3), ...history.slice(1, 3)]
+      const { messages } = await memory.prepare(gone)
+      expect(messages.at(-1)).toBe(history[2])
+      expect(messages.slice(0, -1).some((m, i) => m !== gone[i])).toBe(true)
+    }
+  })
+
   it("is given the same after a restart", async () => {
     const store = memoryStore()
     const options = { pipeline: [cut], commit: Commit.immediate, protectLast: 0, store }

@@ -16,6 +16,7 @@ import { checkValidity } from "@varve/core/Validity"
 import { ContextOverflow } from "@varve/core/VarveError"
 import { deepFreeze } from "./Freeze.ts"
 import { contentOf, isRecord, roleOf } from "./internal/origins.ts"
+import { blind } from "./internal/blind.ts"
 import { boundReasoning } from "./internal/bound.ts"
 import { later } from "./internal/later.ts"
 import { recordSteps } from "./internal/recordSteps.ts"
@@ -175,7 +176,8 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
     const common = { input, counter, estimate, overhead, isPinned, isMemo, ...rules }
     if (answer instanceof ContextOverflow) {
       seen.overflows++
-      if (given.pipeline?.length !== 0) found.push(...checkOverflow(common))
+      const shown = { ...common, input: profile.vision ? input : blind(input) }
+      if (given.pipeline?.length !== 0) found.push(...checkOverflow(shown))
       const output = await memory.transformContext(input as Array<Message>)
       bound?.(input, output)
       // The smallest valid view: over a limit, and otherwise like any other.

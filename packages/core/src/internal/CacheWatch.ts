@@ -15,9 +15,13 @@ export class CacheWatch {
   /** True once anything was read or written: many hosts report zeros where nothing is known. */
   #reports = false
 
-  /** True where the last request shows that the provider has nothing of this session in its cache. */
-  get isEmpty(): boolean {
-    return this.#isEmpty
+  /**
+   * True where the provider has nothing of this session in its cache: by the time since the last request, by what
+   * that one has shown, or because it has none.
+   */
+  isCold({ kind, lifetime }: Profile["cache"], last: Sent | undefined, now: number): boolean {
+    if (kind === "none") return true
+    return last !== undefined && (now - last.at > lifetime || this.#isEmpty)
   }
 
   /** Takes the usage of a request. Gives the break, where it read less than it should have. */

@@ -207,9 +207,7 @@ export class MemoryImpl implements Memory {
       overheadBytes: beside.bytes,
       overheadFixed: beside.fixed,
       calibrate: this.#meter.calibrate,
-      cacheCold:
-        last !== undefined &&
-        (now - last.at > this.#given.profile.cache.lifetime || this.#cache.isEmpty)
+      cacheCold: this.#cache.isCold(this.#given.profile.cache, last, now)
     }
   }
 

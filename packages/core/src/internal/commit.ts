@@ -5,6 +5,7 @@ import { splitBlockId } from "../Message.ts"
 import { errorText } from "./box.ts"
 import { Draft } from "./Draft.ts"
 import { overLimits } from "./limits.ts"
+import { touchesNewest } from "./replay.ts"
 import type { Session } from "./Session.ts"
 import { show } from "../VarveError.ts"
 import type { ImageRef } from "../View.ts"
@@ -58,6 +59,8 @@ const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate>
   return ledger.staged.flatMap((r) => {
     const position = at.get(r.seq)
     if (position === undefined || isAside(r)) return []
+    // Where the newest says the same as what has left, an edit of that one is not for it.
+    if (r.soft !== true && touchesNewest(view.context, r.edit)) return []
     return [
       {
         seq: r.seq,

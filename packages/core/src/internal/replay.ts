@@ -45,7 +45,8 @@ const silencing = (draft: Draft): string | undefined => {
   return (spoke ?? folds.at(-1))?.id
 }
 
-const touchesNewest = (context: ViewContext, edit: Edit): boolean => {
+/** True where an edit is of what is the newest of its kind now. */
+export const touchesNewest = (context: ViewContext, edit: Edit): boolean => {
   if (edit.kind === "memo") return false
   const ids = edit.kind === "replace" ? [edit.block] : edit.items
   return ids.some((id) => isNewest(protectionOf(context, id)))
