@@ -1,6 +1,14 @@
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from "node:fs"
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  truncateSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -113,6 +121,7 @@ describe("a process that is killed", () => {
       let [done, sessions] = [0, 0]
       const session = async (): Promise<void> => {
         const directory = join(base, `session-${sessions++}`)
+        mkdirSync(directory)
         for (let length = 0; length < LENGTH && done < RUNS;) {
           done++
           const requests = 1 + random(Math.min(MOST, LENGTH - length))
