@@ -176,8 +176,11 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
     const common = { input, counter, estimate, overhead, isPinned, isMemo, ...rules }
     if (answer instanceof ContextOverflow) {
       seen.overflows++
-      const shown = { ...common, input: profile.vision ? input : blind(input) }
-      if (given.pipeline?.length !== 0) found.push(...checkOverflow(shown))
+      const fits = given.pipeline?.length === 0 ? [] : checkOverflow(common)
+      // To a model that takes none, the note for a tiny image is dearer than the image.
+      const isDearer =
+        !profile.vision && checkOverflow({ ...common, input: blind(input) }).length === 0
+      if (!isDearer) found.push(...fits)
       const output = await memory.transformContext(input as Array<Message>)
       bound?.(input, output)
       // The smallest valid view: over a limit, and otherwise like any other.
