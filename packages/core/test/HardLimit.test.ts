@@ -447,6 +447,21 @@ describe("what can't be cut", () => {
     expect((await overflow([task, shown], { maxEdge: 32 })).axis).toBe("px of an edge")
   })
 
+  it("comes only where not even a short note fits in the place of a single step", async () => {
+    const names = ["search", "click", "read_file"]
+    const history = [
+      assistant(...names.map((name) => call(name, name))),
+      ...names.map((name) => result(name, words(20)))
+    ]
+    let short = 0
+    for (let tokens = 12; tokens <= 60; tokens++) {
+      const { messages } = await guarded(history, { tokens })
+      expect(tokensOf(messages)).toBeLessThanOrEqual(tokens)
+      if (textOf(messages[0]!) === "[left out]") short++
+    }
+    expect(short).toBeGreaterThan(5)
+  })
+
   it("costs nothing else: what is sent to a host that must not fail is the smallest valid view, and no edit stays", async () => {
     const history = [user(words(2000)), ...step(1), ...step(2)]
     const memory = createMemory({ budget: { tokens: 500 }, protectLast: 0 })

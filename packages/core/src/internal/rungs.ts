@@ -295,6 +295,11 @@ export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
   const left = addLeft(NOTHING, newest)
   yield others > 0 ? out(newest, null) : out(newest, note(left), left)
   if (draft.item(newest.id) !== undefined) yield out(newest, LEFT_OUT, left)
+  // A note that names what has left may be too long itself.
+  for (const id of draft.folds()) {
+    const item = draft.item(id)
+    if (item !== undefined) yield out(item, LEFT_OUT, left)
+  }
   // What had to stay because of what stood behind it (a first message of a user's, a turn between two of the
   // assistant's) may go where that is gone.
   if (!view.profile.startsWithUser && view.profile.alternates !== true) return
