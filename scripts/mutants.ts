@@ -455,17 +455,17 @@ export const mutants: ReadonlyArray<Mutant> = [
   },
   // What a host's history lacks, and what stands between two messages of the assistant
   {
-    fault: "a call gets the id of another",
+    fault: "of calls with an empty id only the first stays",
     file: "internal/facts.ts",
-    find: 'const id = own !== "" && !given.has(own) ? own',
-    put: 'const id = own !== "" ? own',
+    find: 'block.id !== "" && nth > 0 && nth >= answers(block.id)',
+    put: "nth > 0",
     tests: ["Transcript"]
   },
   {
-    fault: "a result without an id answers no call",
+    fault: "a second result of an id answers no call",
     file: "internal/readGroup.ts",
-    find: 'if (own === "" || own === given) return id',
-    put: "if (own === given) return id",
+    find: "waiting.splice(answered, 1)",
+    put: "waiting.splice(answered, 2)",
     tests: ["Transcript"]
   },
   {

@@ -1,10 +1,13 @@
 /**
- * What `prepare` costs at 100 to 100 000 messages: the first call, a request under budget, a request that
- * commits a batch, and the memory retained. Medians; quote them with the machine's load in mind.
+ * What `prepare` costs at 100 to 100 000 messages: the first call, the same call again, a request under budget
+ * and the part of it that is new (a call and its result, read and counted), a request that commits a batch, the
+ * memory allocated and retained; how the steady request grows; and whole sessions with one call a message.
+ * Medians; quote them with the machine's load in mind.
  *
  * `node --conditions=@varve/source --expose-gc src/prepare.ts [SIZES]`, SIZES as in `100,1000`.
  */
-import { Commit, createMemory, defaultProfile, hardLimit } from "@varve/core"
+import { Commit, createMemory, defaultProfile, estimateCounter, hardLimit } from "@varve/core"
+import { Transcript } from "@varve/core/Transcript"
 import { screenshots } from "@varve/strategy-screenshot-prune"
 
 interface Message {
@@ -53,61 +56,91 @@ const run = (length: number): ReadonlyArray<Message> => {
   return messages
 }
 
-const median = (values: ReadonlyArray<number>): string => {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted[sorted.length >> 1]
-  return middle === undefined ? "-" : middle.toFixed(3)
-}
+const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+const heap = (): number => process.memoryUsage().heapUsed
 
 const collect = (): number => {
   globalThis.gc?.()
-  return process.memoryUsage().heapUsed
+  return heap()
 }
 
 const REQUESTS = 200
 
-const measure = async (size: number): Promise<void> => {
-  const all = run(size + 2 * REQUESTS + 2)
-  const profile = { ...defaultProfile, contextWindow: 2_000_000_000 }
-  const before = collect()
-  const memory = createMemory({
+const memoryOf = () =>
+  createMemory({
     pipeline: [screenshots({ keep: 3 }), hardLimit()],
-    profile,
+    profile: { ...defaultProfile, contextWindow: 2_000_000_000 },
     commit: Commit.batched({ size: 10 })
   })
-  const start = performance.now()
-  await memory.prepare(all.slice(0, size))
-  const first = performance.now() - start
+
+const timed = async <A>(act: () => A | Promise<A>): Promise<readonly [number, A]> => {
+  const from = performance.now()
+  const out = await act()
+  return [performance.now() - from, out]
+}
+
+/** Prints a line of figures; gives the ms of a steady request. */
+const measure = async (size: number): Promise<number> => {
+  const all = run(size + 4 * REQUESTS + 2)
+  const before = collect()
+  const memory = memoryOf()
+  const [first] = await timed(() => memory.prepare(all.slice(0, size)))
   const retained = (collect() - before) / size
-  const steady: Array<number> = []
-  const committing: Array<number> = []
-  const again: Array<number> = []
-  for (let i = 1; i <= REQUESTS; i++) {
+  const fresh = new Transcript(estimateCounter())
+  const [steady, committing, again, reading, allocated] = [[], [], [], [], []] as Array<
+    Array<number>
+  >
+  for (let i = 1; i <= 2 * REQUESTS; i++) {
     const history = all.slice(0, size + 2 * i)
-    const from = performance.now()
-    const { report } = await memory.prepare(history)
-    const took = performance.now() - from
-    ;(report.commit.committed > 0 ? committing : steady).push(took)
-    const repeat = performance.now()
-    await memory.prepare(history)
-    again.push(performance.now() - repeat)
+    if (i > REQUESTS) {
+      const used = heap()
+      const { report } = await memory.prepare(history)
+      // Where it is less, garbage was collected meanwhile.
+      if (report.commit.committed === 0 && heap() > used) allocated!.push(heap() - used)
+      continue
+    }
+    const [took, { report }] = await timed(() => memory.prepare(history))
+    ;(report.commit.committed > 0 ? committing : steady)!.push(took)
+    again!.push((await timed(() => memory.prepare(history)))[0])
+    const tail = all.slice(size, size + 2 * i)
+    reading!.push((await timed(() => fresh.update(tail)))[0])
   }
   await memory.close()
+  const cells = [first, ...[again, steady, reading, committing].map((ms) => median(ms!))]
+  const [kb, bytes] = [Math.round(median(allocated!) / 1024), Math.round(retained)]
   console.log(
     [
       String(size).padStart(8),
-      first.toFixed(1).padStart(10),
-      median(again).padStart(10),
-      median(steady).padStart(10),
-      median(committing).padStart(11),
-      `${Math.round(retained)} B`.padStart(12)
+      ...cells.map((ms) => ms.toFixed(3).padStart(9)),
+      `${kb} KB`.padStart(9),
+      `${bytes} B`.padStart(8)
     ].join(" ")
   )
+  return median(steady!)
+}
+
+/** A session from its first message on, one call a message. */
+const session = async (length: number): Promise<void> => {
+  const all = run(length)
+  const memory = memoryOf()
+  const [took] = await timed(async () => {
+    for (let i = 1; i <= length; i++) await memory.prepare(all.slice(0, i))
+  })
+  await memory.close()
+  console.log(`whole session of ${length}: ${took.toFixed(0)} ms`)
 }
 
 const sizes = (process.argv[2] ?? "100,1000,10000,100000").split(",").map(Number)
-console.log("messages first [ms] again [ms] steady [ms] commit [ms] retained/message")
+console.log("messages first ms  again ms steady ms  of it new commit ms allocated retained/message")
 // Once unmeasured, so that what is compiled once doesn't count for the first size.
 await measure(Math.min(...sizes))
 console.log("--- measured")
-for (const size of sizes) await measure(size)
+const steady: Array<number> = []
+for (const size of sizes) steady.push(await measure(size))
+const growth = Math.log(steady.at(-1)! / steady[0]!) / Math.log(sizes.at(-1)! / sizes[0]!)
+console.log(
+  `exponent of a steady request from ${sizes[0]} to ${sizes.at(-1)} messages: ${growth.toFixed(2)}`
+)
+for (const length of [1000, 10_000]) await session(length)

@@ -1,6 +1,6 @@
 import { estimate, Janitor, summarize as summarizing } from "@context-chef/core"
 import type { Message } from "@varve/core"
-import { blocksOf, pairs, textIn } from "../../src/peers/Pairs.ts"
+import { blocksOf, pairs, textIn, withTask } from "../../src/peers/Pairs.ts"
 import type { Peer } from "../../src/peers/Peer.ts"
 
 const shapes = () => {
@@ -49,9 +49,10 @@ const janitor: Peer<any> = {
   hook: "Janitor.compress(history), its result kept as the history",
   settings:
     "contextWindow: the mark in tokens, triggerRatio: 1, fed with the tokens that a provider reports; summarize " +
-    "with preserveRecentMessages: as many turns (a call with its results is one) as the messages hold.",
+    "with preserveRecentMessages: as many turns (a call with its results is one) as the messages hold. The host " +
+    "keeps the task, before what it sends.",
   lacks:
-    "The task goes into the summary with the rest, unless the host pins it. Its check that a summary is short " +
+    "By itself it would let the task go into the summary with the rest, unless the host pins it. Its check that a summary is short " +
     "enough counts characters alone: where most of what goes is images it refuses the summary, and after three " +
     "refusals it does nothing more.",
   start: ({ messages: keep, at, summarize, count }) => {
@@ -76,7 +77,7 @@ const janitor: Peer<any> = {
       })
     } as any)
     let history: Array<any> = []
-    return {
+    return withTask({
       read,
       write,
       request: async (fresh, total) => {
@@ -85,7 +86,7 @@ const janitor: Peer<any> = {
         history = (await runner.compress(history)).slice()
         return history.slice()
       }
-    }
+    })
   },
   count: (messages) =>
     shapes()

@@ -45,14 +45,13 @@ const byTokens: Peer<any> = {
   ...trim,
   name: "LangChain trimMessages, by tokens",
   settings:
-    "As above, with a tokenCounter of tokens as a provider reports them, and maxTokens: what so many newest " +
-    "messages have in the mean over the run.",
-  start: ({ windows, count }) => {
+    "As above, with a tokenCounter of tokens as a provider reports them, and maxTokens such that, in the mean over " +
+    "the run, what it keeps has as many tokens as so many newest messages.",
+  start: ({ limitFor, count }) => {
     const { read, write } = shapes({ AIMessage, HumanMessage, SystemMessage, ToolMessage }, true)
     const all: Array<any> = []
     const tokens = new Map<string, number>()
-    const sums = windows.map((list) => list.reduce((sum, m) => sum + count(m), 0))
-    const mean = sums.reduce((a, b) => a + b, 0) / Math.max(1, sums.length)
+    const limit = limitFor(count)
     return {
       read: (fresh) => {
         const theirs = read(fresh)
@@ -64,8 +63,7 @@ const byTokens: Peer<any> = {
         all.push(...fresh)
         if (all.length === 1) return all.slice()
         return trimMessages(all, {
-          // A little more, so that steps of one size are kept whole.
-          maxTokens: Math.ceil(1.02 * mean + tokens.get("m0")!),
+          maxTokens: limit + tokens.get("m0")!,
           tokenCounter: (list) =>
             list.reduce((sum, m) => sum + (tokens.get(String(m.id)) ?? tokensOf(m)), 0),
           strategy: "last",

@@ -7,6 +7,7 @@ import {
 } from "@langchain/core/messages"
 import { ClearToolUsesEdit, contextEditingMiddleware, summarizationMiddleware } from "langchain"
 import type { Peer } from "../../src/peers/Peer.ts"
+import { withTask } from "../../src/peers/Pairs.ts"
 import { shapes } from "../langchain-core/messages.ts"
 
 const classes = { AIMessage, HumanMessage, SystemMessage, ToolMessage }
@@ -65,8 +66,9 @@ const summarization: Peer<any> = {
   hook: "summarizationMiddleware: beforeModel",
   settings:
     "trigger: the mark in tokens, counted as a provider reports them; keep: the number of messages; " +
-    "trimTokensToSummarize: all (by default the model that summarises gets the newest 4 000 tokens and no more).",
-  lacks: "The task goes into the summary with the rest.",
+    "trimTokensToSummarize: all (by default the model that summarises gets the newest 4 000 tokens and no more). " +
+    "The host keeps the task, before what it sends.",
+  lacks: "By itself it would let the task go into the summary with the rest.",
   start: ({ messages: keep, at, summarize, count }) => {
     const { read, write } = shapes(classes)
     let state: Array<any> = []
@@ -90,7 +92,7 @@ const summarization: Peer<any> = {
       tokenCounter,
       trimTokensToSummarize: 1e9
     })
-    return {
+    return withTask({
       read,
       write,
       request: async (fresh) => {
@@ -100,7 +102,7 @@ const summarization: Peer<any> = {
           state = update.messages.filter((m: any) => !RemoveMessage.isInstance(m))
         return state.slice()
       }
-    }
+    })
   }
 }
 

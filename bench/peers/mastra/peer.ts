@@ -14,10 +14,10 @@ const withMode = (trimMode: "best-fit" | "contiguous"): Peer<any> => ({
   keeps: "window",
   hook: "TokenLimiterProcessor.processLLMRequest({ prompt })",
   settings:
-    "limit: what so many newest messages have by its own estimate, in the mean over the run, so that it keeps about " +
-    "these; trimMode: contiguous. The task goes as the system message, since nothing else is kept.",
+    "limit: by its own estimate, and such that, in the mean over the run, what it keeps has as many tokens as so many " +
+    "newest messages; trimMode: contiguous. The task goes as the system message, since nothing else is kept.",
   lacks: "Drops whole messages only. Keeps the task only as a system message.",
-  start: ({ windows }) => {
+  start: ({ limitFor }) => {
     const { read, write } = shapes(true)
     const all: Array<any> = []
     let processor: TokenLimiterProcessor | undefined
@@ -26,10 +26,14 @@ const withMode = (trimMode: "best-fit" | "contiguous"): Peer<any> => ({
         const theirs = read(fresh)
         if (processor === undefined) {
           const task = theirs[0]?.role === "system" ? tokensOf(theirs.slice(0, 1)) : 24
-          const sums = windows.map((list) => tokensOf(shapes().read(list)) - 24)
-          const mean = sums.reduce((a, b) => a + b, 0) / Math.max(1, sums.length)
-          // A little more, so that steps of one size are kept whole.
-          const limit = Math.ceil(task + 1.02 * mean) + 1
+          const own = new WeakMap<Message, number>()
+          const estimate = (message: Message): number => {
+            let tokens = own.get(message)
+            if (tokens === undefined)
+              own.set(message, (tokens = tokensOf(shapes().read([message])) - 24))
+            return tokens
+          }
+          const limit = Math.ceil(task + limitFor(estimate)) + 1
           processor = new TokenLimiterProcessor({ limit, trimMode })
         }
         return theirs

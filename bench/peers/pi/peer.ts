@@ -8,7 +8,7 @@ import {
 // Its session calls this; the package doesn't export it.
 import { prepareCompaction } from "./node_modules/@earendil-works/pi-coding-agent/dist/core/compaction/index.js"
 import type { Message } from "@varve/core"
-import { pairs } from "../../src/peers/Pairs.ts"
+import { pairs, withTask } from "../../src/peers/Pairs.ts"
 import type { Peer } from "../../src/peers/Peer.ts"
 
 const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
@@ -35,15 +35,13 @@ const compaction: Peer<any> = {
   hook: "shouldCompact, prepareCompaction and compact of its session",
   settings:
     "contextWindow less reserveTokens: the mark in tokens, held against what a provider reports; keepRecentTokens: " +
-    "what so many messages have by its own estimate in the mean, so that it keeps about these.",
+    "before each compaction what so many newest messages have by its own estimate, so that it keeps these. The host keeps the " +
+    "task, before what it sends.",
   lacks:
-    "The task goes into the summary with the rest. Clips what the summary is made from to 2 000 characters a result.",
-  start: ({ windows, at, summarize }) => {
+    "Its session would let the task go into the summary with the rest. Clips what the summary is made from to 2 000 characters a result.",
+  start: ({ messages: keep, at, summarize }) => {
     const { pair, write } = pairs<any>((m) => ({ role: "user", content: m.content }))
-    const sums = windows.map((list) => list.reduce((sum, m) => sum + estimateTokens(theirs(m)), 0))
-    const mean = sums.reduce((a, b) => a + b, 0) / Math.max(1, sums.length)
-    const keepRecentTokens = Math.max(1, Math.floor(mean))
-    const settings = { enabled: true, reserveTokens: 0, keepRecentTokens }
+    const settings = { enabled: true, reserveTokens: 0, keepRecentTokens: 1 }
     const entries: Array<any> = []
     let messages: Array<any> = []
     const add = (entry: any): void => {
@@ -58,13 +56,15 @@ const compaction: Peer<any> = {
         stopReason: "stop"
       })
     })
-    return {
+    return withTask({
       read: (fresh) => fresh.map((m) => pair(theirs(m), m)),
       write: (sent) => write(sent),
       request: async (fresh, tokens) => {
         for (const message of fresh) add({ type: "message", message })
         messages.push(...fresh)
         if (shouldCompact(tokens, at, settings)) {
+          const newest = messages.slice(-keep)
+          settings.keepRecentTokens = newest.reduce((sum, m) => sum + estimateTokens(m), 0)
           const prepared = prepareCompaction(entries, settings)
           if (prepared !== undefined) {
             const given = Array.from({ length: 5 }, () => undefined)
@@ -75,7 +75,7 @@ const compaction: Peer<any> = {
         }
         return messages.slice()
       }
-    }
+    })
   },
   count: (messages) => messages.reduce((sum, m) => sum + estimateTokens(theirs(m)), 0)
 }

@@ -92,6 +92,39 @@ export const standIn = (counter: Counter) => {
   return { summarize, calls }
 }
 
+/** The smallest limit under which as much is kept, in the mean, as the newest `keep` messages have. */
+const limitOf = (
+  histories: ReadonlyArray<ReadonlyArray<Message>>,
+  keep: number,
+  count: (message: Message) => number,
+  estimate: (message: Message) => number
+): number => {
+  const sum = (list: ReadonlyArray<Message>, of: (message: Message) => number): number =>
+    list.reduce((s, message) => s + of(message), 0)
+  const keptUnder = (limit: number, history: ReadonlyArray<Message>): number => {
+    let at = history.length
+    for (let left = limit - estimate(history[at - 1]!); at > 1 && left >= 0;)
+      left -= estimate(history[--at - 1]!)
+    // What is kept doesn't begin with a result.
+    while (history[at]?.role === "toolResult") at++
+    return sum(history.slice(at), count)
+  }
+  const wanted = sum(
+    histories.flatMap((history) => history.slice(tailAt(history, keep))),
+    count
+  )
+  let [low, high] = [1, 1]
+  const isEnough = (limit: number): boolean =>
+    histories.reduce((s, history) => s + keptUnder(limit, history), 0) >= wanted
+  while (!isEnough(high) && high < 1e9) high *= 2
+  while (high - low > 1) {
+    const mid = (low + high) >>> 1
+    if (isEnough(mid)) high = mid
+    else low = mid
+  }
+  return high
+}
+
 /** How a peer is set for a run. */
 export const setupOf = (
   { trace, counter, steps, at }: Input,
@@ -106,8 +139,8 @@ export const setupOf = (
   const messages = 2 * steps
   const histories = trace.requests
     .map(({ history }) => history)
-    .filter((history) => history.length > messages)
-  const sample = histories.filter((_, i) => i % Math.ceil(histories.length / 50) === 0)
+    .filter((history) => history.length > 1)
+  const sample = histories.filter((_, i) => i % Math.ceil(histories.length / 200) === 0)
   const last = trace.requests.at(-1)?.history ?? []
   const text = last.reduce((sum, m) => sum + counter.text(textIn(blocksOf(m.content))), 0)
   const all = last.reduce((sum, m) => sum + count(m), 0)
@@ -116,7 +149,7 @@ export const setupOf = (
     messages,
     at: at - trace.overhead,
     textShare: all === 0 ? 1 : text / all,
-    windows: sample.map((history) => history.slice(tailAt(history, messages))),
+    limitFor: (estimate) => limitOf(sample, messages, count, estimate),
     summarize,
     count
   }

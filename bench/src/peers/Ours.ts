@@ -61,7 +61,7 @@ const keepMessages = (keep: number): Strategy =>
   })
 
 /** Share of the token limit that the mark is. */
-const SOFT = 0.6
+const SOFT = 0.3
 
 /** One strategy of ours for what is kept, and the calls of a model that it makes. */
 export const keeping = (kept: OurKept, { steps, counter, trace, at }: Input) => {
@@ -96,6 +96,7 @@ export const keeping = (kept: OurKept, { steps, counter, trace, at }: Input) => 
       const { requests } = trace
       const whole = (requests.at(-1)?.history ?? []).reduce((s, m) => s + counter.message(m), 0)
       const mark = at - trace.overhead - whole / Math.max(1, requests.length)
+      // The mark is the soft one. The hard one is far: nobody's window is a limit here.
       const tokens = Math.round(mark / SOFT)
       return { strategy, calls, options: { budget: { tokens } } }
     }

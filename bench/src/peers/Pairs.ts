@@ -1,4 +1,5 @@
 import type { Block, Message } from "@varve/core"
+import type { Run } from "./Peer.ts"
 
 /** The parts of a message, a text as one part. */
 export const blocksOf = (content: Message["content"]): ReadonlyArray<Block> =>
@@ -39,4 +40,21 @@ export const withResultsJoined = (
     else groups.push([message])
   }
   return groups
+}
+
+/**
+ * A peer whose host keeps the task, since the peer would not: the peer never gets the first message, which
+ * stands before whatever it sends.
+ */
+export const withTask = <M>(run: Run<M>): Run<M> => {
+  let task: M | undefined
+  return {
+    ...run,
+    request: async (fresh, tokens) => {
+      const rest = task === undefined ? fresh.slice(1) : fresh
+      task ??= fresh[0]
+      const sent = await run.request(rest, tokens)
+      return task === undefined ? sent : [task, ...sent]
+    }
+  }
 }

@@ -20,8 +20,11 @@ export interface Setup {
   readonly at: number
   /** Share of a run's tokens that is text, for a peer that counts images as nothing. */
   readonly textShare: number
-  /** The newest messages as they stood at requests of the run: what a limit in tokens has to let through. */
-  readonly windows: ReadonlyArray<ReadonlyArray<Message>>
+  /**
+   * The limit, in tokens as `estimate` counts them, under which the newest whole messages have as many tokens as
+   * the newest `messages`, in the mean over the run and as a provider reports them.
+   */
+  readonly limitFor: (estimate: (message: Message) => number) => number
   /** Stands in for a model: takes its whole prompt, gives a text of the fixed size. */
   readonly summarize: (prompt: string, images?: number) => string
   /** Tokens of a message as a provider would report them. */

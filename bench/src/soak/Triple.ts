@@ -110,7 +110,8 @@ const parts: Readonly<Record<Part["of"], fc.Arbitrary<Part>>> = {
         {
           recentTokens: fc.constantFrom(1, 20, 100, 400),
           summaryTokens: fc.constantFrom(1, 30, 200),
-          cap: fc.constantFrom(100, 300, 2000)
+          cap: fc.constantFrom(100, 300, 2000),
+          place: fc.constantFrom("messages" as const, "tail" as const, "compose" as const)
         },
         some
       ),

@@ -6,12 +6,12 @@ import type { MemoryOptions } from "@varve/core/Memory"
 import type { PipelineInput } from "@varve/core/Pipeline"
 import type { Profile } from "@varve/core/Profile"
 import type { Store } from "@varve/core/Store"
-import type { Summarizer } from "@varve/core/Summarizer"
+import type { AnySummarizer } from "@varve/core/Summarizer"
 
 /** What a pipeline or a preset is given to build with, made anew for each memory. */
 export interface Parts {
   /** The agent's own summarizer, else that of the defaults. */
-  readonly summarizer: Summarizer | undefined
+  readonly summarizer: AnySummarizer | undefined
 }
 
 /** What a preset gives: options of `createMemory`. */
@@ -30,7 +30,7 @@ export interface AgentConfig {
   /** The strategies in order; default: the guard alone. */
   readonly pipeline?: (parts: Parts) => PipelineInput
   /** Who summarises; a pipeline or a preset gets it as `summarizer`. */
-  readonly summarizer?: () => Summarizer
+  readonly summarizer?: () => AnySummarizer
   /** Facts about the model, or its name, which `profiles` then looks up. */
   readonly profile?: string | Profile
   /** Laid over what the agent inherits, field by field. */

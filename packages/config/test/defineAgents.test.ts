@@ -1,5 +1,6 @@
 import { Commit, ConfigError, hardLimit, memoryStore, stepMemory, strategy } from "@varve/core"
 import type { Summarizer } from "@varve/core"
+import type { AnySummarizer } from "@varve/core/Summarizer"
 import type { Budget } from "@varve/core/Budget"
 import { defaultProfile } from "@varve/core/Profile"
 import * as fc from "fast-check"
@@ -123,7 +124,7 @@ describe("laws", () => {
 describe("what is shared", () => {
   const settings = () => {
     const made: Array<Summarizer> = []
-    const given: Array<Summarizer | undefined> = []
+    const given: Array<AnySummarizer | undefined> = []
     const summarizer = () => {
       const own: Summarizer = () => {
         throw new Error("not asked")
@@ -168,6 +169,30 @@ describe("what is shared", () => {
     }
     defineAgents({ browser: { summarizer: () => own } }, { defaults })
     expect(given).toEqual([own])
+  })
+
+  it("a plain function may summarise, as in core", async () => {
+    const asked: Array<number> = []
+    const agents = defineAgents({
+      browser: {
+        summarizer: () => async (request) => {
+          asked.push(request.material.length)
+          return { text: "Six menus were opened, one after the other.", stopReason: "stop" }
+        },
+        pipeline: ({ summarizer }) => [stepMemory({ summarizer, recentTokens: 20 }), hardLimit()]
+      }
+    })
+    const memory = agents.memory("browser", { session: "s" })
+    for (let i = 0; i < 9; i++) {
+      memory.steps.begin({ id: `s${i}`, goal: `open menu ${i} of the window`, tool: "click" })
+      memory.steps.finish({ id: `s${i}`, outcome: "success" })
+    }
+    await memory.prepare([{ role: "user", content: "Open all menus." }])
+    await memory.flush()
+    await memory.prepare([{ role: "user", content: "Open all menus." }])
+    expect(asked).toHaveLength(1)
+    expect(memory.compose()).toContain("Six menus were opened")
+    await memory.close()
   })
 
   it("what nobody may see is the session's, whatever the agent", async () => {

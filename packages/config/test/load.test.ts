@@ -102,6 +102,19 @@ describe("what is loaded", () => {
     await memory.close()
   })
 
+  it("has the step memory where the file says, and no other place than there are", async () => {
+    const json = (place: string) => ({ agents: { browser: { pipeline: [steps({ place })] } } })
+    const agents = await load(json("tail"), { from: host })
+    const memory = createMemory(agents.options("browser", { session: "s" }))
+    memory.steps.begin({ id: "s1", goal: "open the menu" })
+    const { messages, report } = await memory.prepare([{ role: "user", content: "Hello" }])
+    expect(report.tail?.at).toBe(0)
+    expect(JSON.stringify(messages)).toContain("open the menu")
+    await memory.close()
+    const { issues } = await errorOf(json("middle"))
+    expect(issues.map(({ path }) => path)).toEqual(["agents.browser.pipeline[0].with.place"])
+  })
+
   it("each memory's parts are its own", async () => {
     const agents = await load(
       agent({ pipeline: [steps({ summarizer: { use: "@acme/esm", with: { a: 1 } } })] }),

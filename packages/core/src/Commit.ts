@@ -18,6 +18,8 @@ export interface Staged {
   readonly span: number
   /** True for the first memo of its key: it is forced, so that the next request already has it. */
   readonly firstMemo: boolean
+  /** Tokens of a model's call that it has yet to be made by; nothing for what is made. Then the rule is asked ahead. */
+  readonly call?: { readonly input: number; readonly output: number }
 }
 
 /**
@@ -134,6 +136,9 @@ export interface WhenItPaysOptions {
  *   read)), and the part of it that is due in every commit: what stands behind the newest staged edit;
  * - ahead: what the edits will save in the requests to come.
  *
+ * Where a strategy asks about a fold that a model has yet to write (`Staged.call`), the price of the call is part
+ * of the rewrite, and earned has to reach it too.
+ *
  * They come into force once earned has reached the part that is due in every commit, and ahead the whole
  * rewrite; of several cuts the one at which ahead outweighs the rewrite most. The first is the balance of the
  * best batch size in a long run, where what is paid for waiting equals what a commit costs; the second keeps a
@@ -179,6 +184,7 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
     let earned = 0
     let saved = 0
     let behind = 0
+    let calls = 0
     let tail: number | undefined
     let at = view.items.length - 1
     // Where a cache is read at marks alone and nobody sets one at the cut, all of the history is written anew.
@@ -191,12 +197,13 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
         behind += view.items[at]!.tokens
       }
       saved += s.saved
+      if (s.call !== undefined) calls += s.call.input * prices.input + s.call.output * prices.output
       earned += s.saved * read * ((whole ? s.age + 1 : s.age) + s.span)
       if (sorted[i + 1]?.position === s.position) continue
-      const cost = Math.max(0, behind - saved) * rewrite
+      const cost = Math.max(0, behind - saved) * rewrite + calls
       tail ??= cost
       const net = saved * read * ahead - cost
-      const isDue = earned > 0 && earned >= (whole ? cost : tail)
+      const isDue = earned > 0 && earned >= (whole ? cost : Math.max(tail, calls))
       if (!(saved > 0 && isDue && net >= 0)) continue
       // An earlier cut that re-writes hardly more takes its edits along: a memo before a fold, say.
       if (best === undefined || net >= best.net || cost <= 1.1 * best.cost) {

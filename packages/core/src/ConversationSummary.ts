@@ -3,6 +3,7 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { clipSummary } from "./ClipSummarizer.ts"
+import { CommitAhead } from "./CommitAhead.ts"
 import type { ItemId, Proposal } from "./Edit.ts"
 import * as Edit from "./Edit.ts"
 import type { MessageId } from "./Message.ts"
@@ -16,7 +17,7 @@ import type { AnySummarizer } from "./Summarizer.ts"
 import type { SummaryReason } from "./VarveError.ts"
 import type { View } from "./View.ts"
 import type { Aim, Plan, PlanOptions } from "./internal/conversationPlan.ts"
-import { aimOf, LEAST, planOf } from "./internal/conversationPlan.ts"
+import { aheadOf, aimOf, LEAST, planOf } from "./internal/conversationPlan.ts"
 import { NAME } from "./internal/conversationText.ts"
 import type { Making, StartSummary } from "./internal/summaries.ts"
 import { errorOf, isEnded, summaries } from "./internal/summaries.ts"
@@ -58,7 +59,9 @@ export type ConversationSummaryOptions = typeof Options.Type
  *
  * The summary is made beside the agent, one at a time: requests go on, what arrives meanwhile stays behind it,
  * and a later request takes it in where all that it stands for is still there. Only from `hard` on does a request
- * wait for it, and never beyond its time-out. A summarizer that needs no model is done at once.
+ * wait for it, and never beyond its time-out. A summarizer that needs no model is done at once. Up to the middle
+ * between `soft` and `hard` no summary is begun that would not pay yet: the memory's commit rule is asked first
+ * (`CommitAhead`), with what a call of a model would cost.
  *
  * The summary is checked (`checkSummary`). Where it is refused, fails or takes longer than `timeout`, nothing is
  * lost: it is tried again once a tenth of the limit more has come, and from `hard` on the text is clipped instead.
@@ -140,6 +143,8 @@ const strategyOf = (
 ): Propose => {
   const { summarizer, soft = 0.6, timeout = 60_000 } = given
   const hard = Math.max(soft, given.hard ?? 0.9)
+  /** From here on no price is asked for: the summary is to be there before anybody has to wait for it. */
+  const late = (soft + hard) / 2
   const options: PlanOptions = {
     soft,
     keep: given.keep ?? 0.5,
@@ -234,6 +239,11 @@ const strategyOf = (
       const { again, ids } = round
       if (ids[0] !== aim.ids[0] || (again && !sameIds(ids, aim.ids))) round = undefined
       else if (!isHard && isMuchLike(round, aim, view)) return said
+    }
+    if (summarizer !== undefined && view.usage.tokens <= view.limits.tokens * late) {
+      const isDue = yield* CommitAhead
+      if (!isDue(aheadOf(view, aim, options)))
+        return [...said, Edit.proposal(`${why}; its summary would not pay yet`, [])]
     }
     const plan = planOf(view, aim, options)
     if (plan === undefined) return said

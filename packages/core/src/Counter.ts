@@ -112,7 +112,7 @@ export const makeCounter = (parts: CounterParts): Counter => {
   const known = new WeakMap<object, Count>()
   const estimates = parts.estimates ?? (() => 0)
   const remember = (key: object, count: Count): Count => {
-    if (parts.settled?.() ?? true) known.set(key, count)
+    if (parts.settled?.() ?? true) known.set(key, shared(count))
     return count
   }
   const ofText = (s: string): Count => {
@@ -167,7 +167,9 @@ export const makeCounter = (parts: CounterParts): Counter => {
   }
   const ofMessage = (m: Message): Count => {
     if (typeof m !== "object" || m === null) return NOTHING
-    return known.get(m) ?? remember(m, countMessage(m))
+    const count = known.get(m) ?? countMessage(m)
+    // Of a list of blocks each is remembered.
+    return Array.isArray(m.content) ? count : remember(m, count)
   }
   const countMessage = (m: Message): Count => {
     const { role, content, tool_calls: calls } = m as unknown as Record<string, unknown>
@@ -215,6 +217,12 @@ interface Count {
 }
 
 const NOTHING: Count = { tokens: 0, fixed: 0, rough: false }
+
+const small = Array.from({ length: 1024 }, (_, tokens): Count => ({ ...NOTHING, tokens }))
+
+/** One object for all small counts that are alike: many are kept. */
+const shared = (count: Count): Count =>
+  count.fixed > 0 || count.rough ? count : (small[count.tokens] ?? count)
 
 /** A copy without long runs of base64, which no provider counts as text; says how long they were. */
 const withoutBinary = (value: object, found: { characters: number }): unknown => {

@@ -30,7 +30,7 @@ export interface Fold {
   readonly data?: unknown
 }
 
-/** Sets or removes a memo: a short text of ours behind the task, with a cap of its own. */
+/** Sets or removes a memo: a short text of ours behind the task or at the tail, with a cap of its own. */
 export interface Memo {
   readonly kind: "memo"
   readonly key: string
@@ -40,6 +40,11 @@ export interface Memo {
   readonly cap: number
   /** True: it stands in no request, and `compose()` alone has it. */
   readonly aside?: boolean
+  /**
+   * True: it stands at the end of each request, and a newer one takes its place at once. Where the profile says
+   * that reasoning is bound to what stands before it, it stands behind the task like any other.
+   */
+  readonly tail?: boolean
   readonly data?: unknown
 }
 
@@ -98,6 +103,7 @@ export const memo = (
     readonly cap: number
     readonly basis?: MessageId | null
     readonly aside?: boolean
+    readonly tail?: boolean
     readonly data?: unknown
   }
 ): Memo => ({
@@ -107,6 +113,7 @@ export const memo = (
   basis: options.basis ?? null,
   cap: options.cap,
   ...(options.aside === true ? { aside: true } : {}),
+  ...(options.tail === true ? { tail: true } : {}),
   ...(options.data === undefined ? {} : { data: options.data })
 })
 
@@ -142,6 +149,7 @@ export const EditSchema = Schema.Union([
     basis: Schema.NullOr(Schema.String),
     cap: Schema.Finite,
     aside: Schema.optionalKey(Schema.Boolean),
+    tail: Schema.optionalKey(Schema.Boolean),
     data: Schema.optionalKey(Schema.Unknown)
   })
 ])

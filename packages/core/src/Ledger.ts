@@ -1,6 +1,6 @@
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
-import type { Edit } from "./Edit.ts"
+import type { Edit, Memo } from "./Edit.ts"
 import { Calibration } from "./Calibration.ts"
 import { EditSchema } from "./Edit.ts"
 import type { Tighter } from "./internal/recovery.ts"
@@ -77,16 +77,35 @@ export type Saved = typeof Saved.Type
 
 const decode = Schema.decodeUnknownExit(Saved)
 
-/** True for what stands in no request: it comes into force at once and changes nothing that is sent. */
+/** True for what stands in no request. */
 export const isAside = ({ edit }: Pick<EditRecord, "edit">): boolean =>
   edit.kind === "memo" && edit.aside === true
 
+/** True for what stands in no request or at its end: it comes into force at once and changes nothing before that. */
+export const isBeside = ({ edit }: Pick<EditRecord, "edit">): boolean =>
+  edit.kind === "memo" && (edit.aside === true || edit.tail === true)
+
+/** Where a number stands, or would, in records that are ascending by theirs. */
+const placeOf = (records: ReadonlyArray<EditRecord>, seq: number): number => {
+  let low = 0
+  let high = records.length
+  while (low < high) {
+    const mid = (low + high) >>> 1
+    if (records[mid]!.seq < seq) low = mid + 1
+    else high = mid
+  }
+  return low
+}
+
 /** The log of edits in force and staged: what is replayed over a history gives what is sent. */
 export class Ledger {
+  /** Ascending by number. */
   #records: Array<EditRecord>
   #next: number
-  #staged: ReadonlyArray<EditRecord> | undefined
-  #inForce: ReadonlyArray<EditRecord> | undefined
+  // Both follow from the records and are kept beside them: a request looks at few, and there may be many.
+  #staged: Array<EditRecord> | undefined
+  #inForce: Array<EditRecord> | undefined
+  #sent: number | undefined
   /** Ids of messages and items that any record speaks of. */
   readonly touched = new Set<string>()
   readonly pins: Set<string>
@@ -94,10 +113,11 @@ export class Ledger {
   anchored: MessageId | undefined
 
   constructor(records: ReadonlyArray<EditRecord> = [], pins: Iterable<string> = []) {
-    this.#records = [...records]
+    this.#records = records.toSorted((a, b) => a.seq - b.seq)
     this.#next = 1 + records.reduce((max, r) => Math.max(max, r.seq), 0)
     this.pins = new Set(pins)
     for (const { edit } of records) this.#touch(edit)
+    this.#thin()
   }
 
   /** An independent copy, for a dry run or another session. */
@@ -120,15 +140,23 @@ export class Ledger {
     return (this.#inForce ??= this.#records.filter((r) => r.state === "in force"))
   }
 
-  /** How many edits in force stand in requests. */
+  /** How many edits in force stand in requests, before the tail. */
   get sent(): number {
-    return this.inForce.reduce((sum, record) => sum + (isAside(record) ? 0 : 1), 0)
+    return (this.#sent ??= this.inForce.reduce((sum, r) => sum + (isBeside(r) ? 0 : 1), 0))
+  }
+
+  /** Texts in force at the tail. */
+  get tails(): ReadonlyArray<string> {
+    return this.inForce.flatMap(({ edit }) =>
+      edit.kind === "memo" && edit.tail === true && edit.text !== null ? [edit.text] : []
+    )
   }
 
   #changed(records: Array<EditRecord>): void {
     this.#records = records
     this.#staged = undefined
     this.#inForce = undefined
+    this.#sent = undefined
   }
 
   #touch(edit: Edit): void {
@@ -142,22 +170,55 @@ export class Ledger {
   /** Adds an accepted edit as staged. */
   stage(record: Omit<EditRecord, "seq" | "state">): EditRecord {
     const staged: EditRecord = { ...record, seq: this.#next++, state: "staged" }
+    this.#staged?.push(staged)
     this.#records.push(staged)
-    this.#staged = undefined
     this.#touch(record.edit)
     return staged
   }
 
   /** Puts staged edits in force. */
   commit(seqs: ReadonlySet<number>): void {
-    if (this.#records.some((r) => seqs.has(r.seq) && !isAside(r))) this.anchored = undefined
-    this.#changed(this.#records.map((r) => (seqs.has(r.seq) ? { ...r, state: "in force" } : r)))
+    const inForce = this.#inForce
+    for (const staged of this.staged.filter((r) => seqs.has(r.seq))) {
+      const record: EditRecord = { ...staged, state: "in force" }
+      this.#records[placeOf(this.#records, record.seq)] = record
+      inForce?.splice(placeOf(inForce, record.seq), 0, record)
+      if (!isAside(record)) this.anchored = undefined
+      if (!isBeside(record) && this.#sent !== undefined) this.#sent++
+    }
+    this.#staged = this.staged.filter((r) => !seqs.has(r.seq))
+    this.#thin()
+  }
+
+  /** Memos beside the history change with every step: of each key the newest few are enough. */
+  #thin(): void {
+    if (this.inForce.length - this.sent <= 16) return
+    const beside = this.inForce.filter(isBeside)
+    const newer = new Map<string, number>()
+    const gone = new Set<EditRecord>()
+    for (const record of beside.toReversed()) {
+      const key = (record.edit as Memo).key
+      const count = newer.get(key) ?? 0
+      if (count < 4) newer.set(key, count + 1)
+      else gone.add(record)
+    }
+    this.#changed(this.#records.filter((r) => !gone.has(r)))
   }
 
   /** Takes edits out that turned out to be at fault. */
   drop(seqs: ReadonlySet<number>): void {
-    if (this.inForce.some((r) => seqs.has(r.seq))) this.anchored = undefined
-    this.#changed(this.#records.filter((r) => !seqs.has(r.seq)))
+    for (const seq of seqs) {
+      const at = placeOf(this.#records, seq)
+      const record = this.#records[at]
+      if (record?.seq !== seq) continue
+      this.#records.splice(at, 1)
+      if (record.state === "in force") {
+        this.#inForce = undefined
+        this.#sent = undefined
+        this.anchored = undefined
+      }
+    }
+    this.#staged = this.#staged?.filter((r) => !seqs.has(r.seq))
   }
 
   /** Forgets what a later edit has made void for good, so that journals don't grow for ever. */

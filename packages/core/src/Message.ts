@@ -313,7 +313,7 @@ export const isBlank = (message: { readonly content?: unknown }): boolean => {
   for (const block of blocksOf(message)) {
     if (!isRecord(block) || typeof block.type !== "string") continue
     if (block.type !== "text") return false
-    if (typeof block.text === "string" && block.text.trim() !== "") return false
+    if (typeof block.text === "string" && /\S/.test(block.text)) return false
   }
   return true
 }

@@ -73,6 +73,8 @@ export const Report = Schema.Struct({
   over: Schema.Array(Schema.String),
   /** Of the previous request's messages and tokens, how many stand unchanged at the front of this one. */
   kept: Schema.Struct({ messages: Schema.Finite, tokens: Schema.Finite, share: Schema.Finite }),
+  /** The message whose last block is a text of ours that the next request need not have, and what it costs. */
+  tail: Schema.optionalKey(Schema.Struct({ at: Schema.Finite, tokens: Schema.Finite })),
   /** Reasoning blocks that the provider will drop, or that were taken along, because of this request's edits. */
   reasoning: Schema.Struct({ lost: Schema.Finite, removed: Schema.Finite }),
   repairs: Schema.Array(RepairReport),

@@ -6,6 +6,7 @@ import type { Proposal } from "./Edit.ts"
 import * as Edit from "./Edit.ts"
 import { IsDryRun } from "./DryRun.ts"
 import { decodeOptions, functionOption, Positive } from "./Options.ts"
+import type { Profile } from "./Profile.ts"
 import type { Redact } from "./Redact.ts"
 import { CurrentRedact } from "./Redact.ts"
 import type { Step } from "./StepLog.ts"
@@ -26,6 +27,8 @@ import {
 import type { Making, StartSummary } from "./internal/summaries.ts"
 import { errorOf, isEnded, summaries } from "./internal/summaries.ts"
 import { summarize } from "./internal/summarize.ts"
+import { mayChangeTail } from "./internal/tail.ts"
+import { Warn } from "./Warn.ts"
 
 const Options = Schema.Struct({
   /** Who summarises older steps, a summarizer or a function of yours; without one the newest of them are listed. */
@@ -37,10 +40,11 @@ const Options = Schema.Struct({
   /** Tokens of the whole memory at most; default the two together and 300, and never more than a quarter of the limit. */
   cap: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(100))),
   /**
-   * Where the text stands: in the `messages`, behind the task, or in `compose` alone, for a host that puts what
-   * `memory.compose()` gives into its own system prompt; default `messages`.
+   * Where the text stands: in the `messages`, behind the task; at the `tail` of each request, always the newest; or
+   * in `compose` alone, for a host that puts what `memory.compose()` gives into its own system prompt; default
+   * `messages`.
    */
-  place: Schema.optional(Schema.Literals(["messages", "compose"])),
+  place: Schema.optional(Schema.Literals(["messages", "tail", "compose"])),
   /** How long a summary may take, in ms, the wait for another one of this memory included; default 60 000. */
   timeout: Schema.optional(Positive)
 })
@@ -60,6 +64,12 @@ const NONE: ReadonlyArray<Proposal> = []
  * The step memory: a memo with what was done so far, in three layers, and up to which step that is: the first
  * one is sent at once, newer ones when other edits come into force or the provider's cache is cold. Until then
  * the newer steps stand in the messages themselves; `compose()` always has the newest text.
+ *
+ * With `place: "tail"` the newest text is the last block of the newest message of a user or a tool in each request,
+ * and what stands before that stays. That message is paid for once more: 2 to 9 % of a run where the longest prefix
+ * is cached, 18 to 41 % where there are marks, as long as the host sets those that `prepare` gives; without them all
+ * is written anew each time (`bench/src/places.ts`). Where the profile binds reasoning to what stands before it, the
+ * memo stands behind the task all the same, and a warning says so.
  *
  * Older steps stand in a summary, finished ones word for word, those without an outcome last. A step's outcome in
  * the lists is what was recorded, never what a model says; the steps that failed and are in the summary stand
@@ -108,6 +118,11 @@ interface Made {
   readonly saved: Summarised
 }
 
+const notAtTail = ({ model, reasoning }: Profile): string =>
+  `stepMemory({ place: "tail" }): the memory stands behind the task. ${model} binds its reasoning to all that ` +
+  `stands before it (reasoning: "${reasoning}"), so a text that changes at the tail would take it away from every ` +
+  'answer. Where the model runs without reasoning, say so in the profile: { reasoning: "none" }'
+
 const nameOf = ({ summary, through }: Summarised): string => `${through} ${summary}`
 
 const start = Effect.fnUntraced(function* (
@@ -121,7 +136,8 @@ const start = Effect.fnUntraced(function* (
 const strategyOf = (options: StepMemoryOptions, redact: Redact, begin: StartSummary): Propose => {
   const { summarizer, recentTokens = 400, summaryTokens = 600, timeout = 60_000 } = options
   const { cap = recentTokens + summaryTokens + 300 } = options
-  const aside = options.place === "compose"
+  const { place = "messages" } = options
+  const aside = place === "compose"
   const known = new WeakMap<Step, StepLine>()
   let asked: Asked | undefined
   // Unsummarised tokens from which on a summary is tried again after a failure.
@@ -233,18 +249,23 @@ const strategyOf = (options: StepMemoryOptions, redact: Redact, begin: StartSumm
       },
       (text) => counter.message({ role: "user", content: [{ type: "text", text }] })
     )
-    const inPlace = memo === undefined || (memo.aside === true) === aside
+    const tail = place === "tail" && mayChangeTail(view.profile)
+    if (place === "tail" && !tail) (yield* Warn)("tail", notAtTail(view.profile))
+    const inPlace =
+      memo === undefined || ((memo.aside === true) === aside && (memo.tail === true) === tail)
     if (text === undefined || (text === memo?.text && inPlace)) {
       idle = { steps, text: memo?.text, most }
       return notes
     }
     const data = saved.through === 0 ? undefined : saved
+    const where = place === "tail" && !tail ? "; behind the task, not at the tail" : ""
     const reason =
       failure === undefined
-        ? "steps were recorded"
-        : `steps were recorded; no summary (${failure.reason}): ${failure.message}`
+        ? `steps were recorded${where}`
+        : `steps were recorded${where}; no summary (${failure.reason}): ${failure.message}`
     failure = undefined
-    return [Edit.proposal(reason, [Edit.memo(STEPS, text, { cap: most, aside, data })]), ...notes]
+    const edit = Edit.memo(STEPS, text, { cap: most, aside, tail, data })
+    return [Edit.proposal(reason, [edit]), ...notes]
   })
 
   return (view) =>

@@ -1,7 +1,7 @@
 import type { Counter } from "./Counter.ts"
 import type { ItemId } from "./Edit.ts"
 import type { Facts } from "./internal/facts.ts"
-import { FactsCache, frozen } from "./internal/facts.ts"
+import { exactly, FactsCache, frozen } from "./internal/facts.ts"
 import { hashText } from "./internal/hash.ts"
 import type { GroupRead, Loose, Repair } from "./internal/readGroup.ts"
 import { GroupReader, isMessage, REACH } from "./internal/readGroup.ts"
@@ -92,7 +92,6 @@ export class Transcript {
   readonly groupById = new Map<ItemId, Group>()
   readonly #raw: Array<unknown> = []
   #repairs = 0
-  readonly #seen = new Map<string, number>()
   readonly #facts: FactsCache
   readonly #reader: GroupReader
   readonly #startsWithUser: boolean
@@ -211,10 +210,7 @@ export class Transcript {
   #forget(group: Group): void {
     for (const entry of group.entries) {
       if (this.byId.get(entry.id) === entry) this.byId.delete(entry.id)
-      const { print } = entry.facts
-      const left = (this.#seen.get(print) ?? 1) - 1
-      if (left <= 0) this.#seen.delete(print)
-      else this.#seen.set(print, left)
+      entry.facts.times--
     }
     this.groupById.delete(group.id)
     this.#repairs -= group.repairs.length
@@ -247,16 +243,13 @@ export class Transcript {
       newestUser,
       newestImage
     } = before
-    const entries: Array<Entry> = []
-    for (const { message, at } of parts) {
+    const entries = parts.map(({ message, at }): Entry => {
       const facts = this.#facts.of(message)
       const hostId = typeof message.id === "string" && message.id !== "" ? message.id : undefined
-      const nth = this.#seen.get(facts.print) ?? 0
-      this.#seen.set(facts.print, nth + 1)
+      const nth = facts.times++
       const id =
         (hostId === undefined ? "" : hostId + "@") + facts.print + (nth === 0 ? "" : "#" + nth)
-      const entry: Entry = { id, hostId, message: message as Message, facts, at, group: index }
-      entries.push(entry)
+      const entry = { id, hostId, message: message as Message, facts, at, group: index }
       this.byId.set(id, entry)
       tokens += facts.tokens
       bytes += facts.bytes
@@ -271,20 +264,22 @@ export class Transcript {
       }
       const image = facts.images.at(-1)
       if (image !== undefined) newestImage = blockId(id, image.path)
-    }
+      return entry
+    })
     const [head] = entries
     const id =
       head === undefined
         ? "none-" + index
         : entries.length === 1
           ? head.id
-          : head.id + "+" + hashText(entries.map((e) => e.id).join(" "))
+          : // Joined, not added: sums of long texts keep their parts.
+            [head.id, hashText(entries.map((e) => e.id).join(" "))].join("+")
     const group: Group = {
       id,
       index,
       entries,
       first,
-      open,
+      open: exactly(open),
       tokens: tokens - before.tokens,
       bytes: bytes - before.bytes,
       images: images - before.images,
@@ -304,7 +299,7 @@ export class Transcript {
       },
       from,
       to,
-      repairs
+      repairs: exactly(repairs)
     }
     this.groups.push(group)
     this.groupById.set(id, group)

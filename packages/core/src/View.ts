@@ -82,6 +82,8 @@ export interface MemoRef {
   readonly basis: MessageId | null
   /** True where it stands in no request. */
   readonly aside?: boolean
+  /** True where it stands at the end of each request. */
+  readonly tail?: boolean
   readonly data?: unknown
 }
 

@@ -131,6 +131,19 @@ describe("Commit.whenItPays", () => {
     expect(cut(12)).toBe(1)
   })
 
+  it("of a fold that a model has yet to write asks for the price of the call as well", () => {
+    const view = { ...viewOf(100, 100), requests: 60 }
+    const fold = (call?: Staged["call"]): Staged =>
+      staged(10, 4000, { age: 24, ...(call === undefined ? {} : { call }) })
+    const cutWith = (call?: Staged["call"]) => rule([fold(call)], view, profile).cut
+    expect(cutWith()).toBe(10)
+    // 4 000 tokens x 0.1 x 24 requests were paid for waiting: 9 600. (9 000 - 4 000) x 0.9 are the re-write: 4 500.
+    expect(cutWith({ input: 5100, output: 0 })).toBe(10)
+    expect(cutWith({ input: 5101, output: 0 })).toBe(null)
+    expect(cutWith({ input: 0, output: 1020 })).toBe(10)
+    expect(cutWith({ input: 0, output: 1021 })).toBe(null)
+  })
+
   it("near the end pays sooner than at the front, and what lies before the cut waits", () => {
     const near = staged(9, 80, { age: 4 })
     const far = staged(1, 80, { age: 4 })

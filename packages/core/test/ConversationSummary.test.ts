@@ -1,4 +1,6 @@
 import { assert, it as effectIt } from "@effect/vitest"
+import type { FoldAhead } from "@varve/core/CommitAhead"
+import { CommitAhead } from "@varve/core/CommitAhead"
 import { conversationSummary } from "@varve/core/ConversationSummary"
 import type { ConversationSummaryOptions } from "@varve/core/ConversationSummary"
 import type { Fold, Proposal } from "@varve/core/Edit"
@@ -263,6 +265,34 @@ describe("conversationSummary", { timeout: 60_000 }, () => {
       expect(foldOf(proposals)).toEqual(plain)
       expect(proposals[0]!.reason).toContain(reason === "thrown" ? "failed" : reason)
     }
+  })
+
+  it("asks the commit rule before it asks a model, up to the middle between its marks", async () => {
+    const { requests, summarizer } = telling()
+    const items = session(40)
+    const asked: Array<FoldAhead> = []
+    const ask = (limit: number, due: boolean) =>
+      run(
+        Effect.provideService(started({ summarizer })(view(items, limit)), CommitAhead, (fold) => {
+          asked.push(fold)
+          return due
+        })
+      )
+    const [no] = await ask(Math.round(total(items) / 0.7), false)
+    expect(no).toMatchObject({ reason: expect.stringContaining("would not pay yet"), edits: [] })
+    expect(requests.length).toBe(0)
+    const [{ call, items: ids, saved }] = asked as [FoldAhead]
+    expect(ids[0]).toBe("g1")
+    expect(saved).toBeGreaterThan(0)
+    expect(call.input).toBeGreaterThan(saved)
+    // The images of a record are not sent.
+    expect(call.input).toBeLessThan(total(items))
+    await ask(Math.round(total(items) / 0.7), true)
+    expect(requests.length).toBe(1)
+    // Later nobody is asked: the summary is to be there before a request has to wait.
+    await ask(Math.round(total(items) / 0.8), false)
+    expect(requests.length).toBe(2)
+    expect(asked.length).toBe(2)
   })
 
   it("whose text was refused at once is asked again for other items, as after a restart", async () => {

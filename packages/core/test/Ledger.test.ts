@@ -34,6 +34,17 @@ describe("the ledger", () => {
     expect(ledger.stage(record(Edit.replace("d/0", "card"))).seq).toBe(4)
   })
 
+  it("keeps what is in force in the order of acceptance, whichever came into force first", () => {
+    const ledger = new Ledger()
+    for (const block of ["a/0", "b/0", "c/0"]) ledger.stage(record(Edit.replace(block, "card")))
+    for (const seq of [2, 3, 1]) {
+      ledger.commit(new Set([seq]))
+      const inForce = ledger.records.filter((r) => r.state === "in force")
+      expect(ledger.inForce).toEqual(inForce)
+      expect(ledger.sent).toBe(inForce.length)
+    }
+  })
+
   it("knows every message and item that an edit speaks of", () => {
     const ledger = new Ledger()
     ledger.stage(record(Edit.replace("m@1/0.1", "card")))
@@ -191,6 +202,39 @@ describe("the journal", () => {
     }))
     expect([...restore("k", [...lines, { t: "pin", id: "c" }], new StepLog()).ledger.pins]).toEqual(
       ["c"]
+    )
+  })
+})
+
+describe("what is staged and what is in force", () => {
+  const anAct = fc.tuple(
+    fc.constantFrom("stage", "stage", "aside", "commit", "drop", "look"),
+    fc.nat(14)
+  )
+
+  it("follows from the records after whatever happened, in the order of their acceptance", () => {
+    fc.assert(
+      fc.property(fc.array(anAct, { maxLength: 60 }), (acts) => {
+        const ledger = new Ledger()
+        for (const [act, n] of acts) {
+          const some = new Set([n, n + 1, n + 5])
+          if (act === "stage") ledger.stage(record(Edit.replace(`m${n}/0`, "card")))
+          else if (act === "aside")
+            ledger.stage(record(Edit.memo(`k${n % 3}`, "x", { cap: 9, aside: true })))
+          else if (act === "commit") ledger.commit(some)
+          else if (act === "drop") ledger.drop(some)
+          else expect(ledger.sent).toBeLessThanOrEqual(ledger.inForce.length)
+          const { records } = ledger
+          expect(seqs(ledger)).toEqual(seqs(ledger).toSorted((a, b) => a - b))
+          // A copy has nothing but the records.
+          const copy = ledger.copy()
+          if (n % 3 === 0) {
+            expect(ledger.staged).toEqual(records.filter((r) => r.state === "staged"))
+            expect(ledger.inForce).toEqual(records.filter((r) => r.state === "in force"))
+            expect(ledger.sent).toBe(copy.sent)
+          }
+        }
+      })
     )
   })
 })

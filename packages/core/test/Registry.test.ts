@@ -627,6 +627,37 @@ describe("renderRegistry", { timeout: 60_000 }, () => {
     expect(render(registry, 20)).toBe("Asked before, oldest first: 36 left out")
   })
 
+  it("has room for numbers where all that comes before them would take the rest", () => {
+    const of = (n: number, text: (i: number) => string) =>
+      Array.from({ length: n }, (_, i) => text(i)).join("\n")
+    const registry = registryOf(
+      [
+        user(
+          of(60, (i) => `Never open the ${i + 1}th drawer of the ${"very ".repeat(i % 5)}old desk.`)
+        ),
+        ...Array.from({ length: 120 }, (_, i) =>
+          call("write", { path: `src/parts/of/the/house/room-${i}.ts` }, "ok")
+        ).flat(),
+        call(
+          "look",
+          {},
+          of(200, (i) => `lib/things/in/drawer/${i}/thing.py`)
+        ),
+        call(
+          "look",
+          {},
+          of(200, (i) => `firstThing${i}ofThem`)
+        ),
+        ...call("look", {}, "invoice 48213\naccount 77310")
+      ].flat()
+    )
+    for (const tokens of [600, 1500]) {
+      const numbers = /^Numbers.*$/m.exec(render(registry, tokens))?.[0]
+      expect(numbers).toContain("48213")
+      expect(numbers).toContain("77310")
+    }
+  })
+
   it("counts what went over its bounds with what it leaves out, over merges too", () => {
     const part = (from: number, to: number) =>
       registryOf(

@@ -1,3 +1,4 @@
+import { notSummary } from "../src/internal/notSummary.ts"
 import { clipSummarizer, clipSummary } from "@varve/core/ClipSummarizer"
 import { estimateTokens } from "@varve/core/Estimate"
 import type { SummaryRequest, SummaryResult } from "@varve/core/Summarizer"
@@ -106,6 +107,63 @@ describe("checkSummary", () => {
     ["reasoning", "The user wants the invoice.\n</think>\n" + good]
   ])("refuses as %s what is no summary: %j", (why, text) => {
     expect(said(text)).toBe(why)
+  })
+
+  it.each([
+    "Lo siento, pero no puedo ayudarte con eso.",
+    "No puedo resumir esta conversación.",
+    "Lamentablemente no puedo ayudar con esa solicitud.",
+    "Como modelo de lenguaje de IA, no puedo acceder a los archivos.",
+    "Je suis désolé, mais je ne peux pas vous aider.",
+    "Je ne peux pas résumer cette conversation.",
+    "En tant qu'IA, je ne peux pas consulter ces fichiers.",
+    "Es tut mir leid, aber ich kann Ihnen dabei nicht helfen.",
+    "Leider kann ich diese Unterhaltung nicht zusammenfassen.",
+    "Ich kann keine Zusammenfassung dieses Gesprächs erstellen.",
+    "Als KI-Sprachmodell kann ich darauf nicht zugreifen.",
+    "Desculpe, mas não posso ajudar com isso.",
+    "Não consigo resumir esta conversa.",
+    "Infelizmente, não posso atender ao seu pedido.",
+    "抱歉，我无法提供这段对话的总结。",
+    "很抱歉，但我不能协助完成此请求。",
+    "作为一个AI语言模型，我无法访问这些文件。",
+    "我无法总结这段对话。",
+    "申し訳ありませんが、この会話を要約することはできません。",
+    "申し訳ございませんが、そのご依頼にはお応えできません。",
+    "すみませんが、それはお手伝いできません。",
+    "この要約は作成できません。"
+  ])("refuses what declines in other languages: %j", (text) => {
+    expect(notSummary(text)?.[0]).toBe("refusal")
+  })
+
+  it.each([
+    "El usuario pidió ayuda con la factura. La página respondió: «Lo siento, no puedo ayudarle». Se reintentó y funcionó.",
+    "«Lo siento, no puedo ayudar con eso», dijo el asistente del banco; la factura se pagó en la ventanilla.",
+    "Lo siento, decía el formulario: faltaba la dirección. Se completó y se guardó.",
+    "Lamentablemente la página no cargó a la primera; se pagó la factura de marzo.",
+    "No puedo abrir el archivo src/a.ts: falta el permiso. Quedan los tests por ejecutar.",
+    "Como asistente, abrí el menú, rellené el formulario y lo guardé.",
+    "Le serveur a répondu « Désolé, je ne peux pas vous aider ». La facture a été payée autrement.",
+    "Désolé, indiquait la page ; le formulaire a été rempli une seconde fois.",
+    "Malheureusement le test échoue encore : le port 8080 est pris. Je ne peux pas l'ouvrir sans droits.",
+    "Leider schlug der erste Versuch fehl; danach wurde die Rechnung bezahlt.",
+    "Ich kann die Datei nicht öffnen, weil sie fehlt. Das Formular ist gespeichert.",
+    "Als KI-Agent habe ich das Menü geöffnet und das Formular gespeichert.",
+    "Entschuldigung, stand auf der Seite; danach ging es weiter. Die Rechnung ist bezahlt.",
+    "„Es tut mir leid, ich kann nicht helfen“, schrieb der Händler. Die Bestellung wurde storniert.",
+    "Infelizmente a página não abriu; a fatura foi paga no dia seguinte.",
+    "Não consigo abrir o ficheiro config.json; os testes passaram.",
+    "Lamento foi a resposta do site; o pedido foi refeito e guardado.",
+    "用户要求支付三月的发票。页面显示“抱歉，我无法帮助您”，重试后成功。",
+    "“抱歉，我无法协助”，客服这样回复；订单已取消。",
+    "我无法打开文件 config.json，因为没有权限；表单已保存。",
+    "抱歉页面出现了两次，之后表单已保存。",
+    "ユーザーは請求書の支払いを依頼した。画面に「申し訳ありませんが、お手伝いできません」と出たが、再試行で完了した。",
+    "「申し訳ありませんが、対応できません」と店が答えたので、注文は取り消した。",
+    "要約：メニューを開き、フォームを保存した。config.json は権限がなく開けません。",
+    "ファイルは権限がないため開くことができません。フォームは保存済み。"
+  ])("takes a summary that tells of one that declined, or of what couldn't be done: %j", (text) => {
+    expect(notSummary(text)).toBeUndefined()
   })
 
   it("takes what only looks a little like that", () => {

@@ -1,4 +1,5 @@
 import type { Counter, Message } from "@varve/core"
+import { blocksOf } from "@varve/core/Message"
 import type { Piece } from "./CacheModel.ts"
 import { hashText } from "./internal/hash.ts"
 
@@ -14,13 +15,20 @@ const keys = new WeakMap<object, string>()
 export const keyOf = (message: Message): string => {
   let key = keys.get(message)
   if (key === undefined) {
-    const { role, content } = message
+    const { role } = message
+    // A text is the same as a block of it.
+    const content = typeof message.content === "string" ? blocksOf(message) : message.content
     const call = message.role === "toolResult" ? message.toolCallId : ""
     key = hashText(JSON.stringify([role, call, content], shorten))
     keys.set(message, key)
   }
   return key
 }
+
+const withoutLast = (message: Message): Message => ({
+  ...message,
+  content: blocksOf(message).slice(0, -1)
+})
 
 /** A request laid out for the cache. */
 export interface Laid {
@@ -31,13 +39,15 @@ export interface Laid {
 
 /**
  * A request as pieces for the cache: system text and tools, then the messages. Results in a row are one
- * piece, as providers count them. `system` is text of a policy that stands with the system text.
+ * piece, as providers count them. `system` is text of a policy that stands with the system text. The last block of
+ * the message `tail` is a piece of its own: what stands before it in that message can be read again by its prefix.
  */
 export const piecesOf = (
   messages: ReadonlyArray<Message>,
   overhead: number,
   counter: Counter,
-  system?: { readonly text: string; readonly tokens: number }
+  system?: { readonly text: string; readonly tokens: number },
+  tail?: number
 ): Laid => {
   const ofMessage: Array<number> = []
   const pieces: Array<Piece> = [
@@ -47,7 +57,8 @@ export const piecesOf = (
       markable: false
     }
   ]
-  messages.forEach((message, i) => {
+  messages.forEach((whole, i) => {
+    const message = i === tail ? withoutLast(whole) : whole
     const key = keyOf(message)
     const tokens = counter.message(message)
     const isResult = message.role === "toolResult"
@@ -66,6 +77,9 @@ export const piecesOf = (
       })
     }
     ofMessage.push(pieces.length - 1)
+    if (i !== tail) return
+    pieces[pieces.length - 1] = { ...pieces.at(-1)!, markable: false }
+    pieces.push({ key: keyOf(whole), tokens: counter.message(whole) - tokens, markable: true })
   })
   return { pieces, ofMessage }
 }

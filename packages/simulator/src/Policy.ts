@@ -17,6 +17,8 @@ export interface Answer {
   readonly reasoningLost: number
   /** Messages behind which the host sets a cache mark; without them, the last one alone. */
   readonly marks?: ReadonlyArray<number>
+  /** The message whose last block need not stand in the next request, as in `Report.tail`. */
+  readonly tail?: number | undefined
   /** Text that the policy puts into the system prompt: what it says, and its tokens. */
   readonly system?: { readonly text: string; readonly tokens: number }
   /** A call of a model for the policy's own ends, in tokens. `read` is a prefix that the cache has. */
@@ -84,10 +86,8 @@ export const memoryPolicy = (
           )
         )
         const { messages, report } = prepared
-        const reasoningLost = report.reasoning.lost
-        return marks
-          ? { messages, reasoningLost, marks: prepared.marks }
-          : { messages, reasoningLost }
+        const answer = { messages, reasoningLost: report.reasoning.lost, tail: report.tail?.at }
+        return marks ? { ...answer, marks: prepared.marks } : answer
       },
       close: () => Effect.runPromise(Scope.close(scope, Exit.void))
     }

@@ -121,7 +121,8 @@ export const codingRun = (run: CodingRun): Trace => {
           type: "toolCall",
           id: `c${i}`,
           name: "read",
-          arguments: { path: textOf(`${i}`, output / 2) }
+          // A short path, as real ones are: some memories list those that were read.
+          arguments: { path: `src/${i}.ts`, why: textOf(`${i}`, output / 2 - 3) }
         }
       ]
     })

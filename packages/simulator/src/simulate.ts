@@ -81,17 +81,25 @@ export const simulate = async (
     const answer = await running.prepare(history, at)
     faults += checkValidity(answer.messages).length
     reasoningLost += answer.reasoningLost
-    const { pieces, ofMessage } = piecesOf(answer.messages, trace.overhead, counter, answer.system)
+    const { marks: proposed, messages, system, tail } = answer
+    const { pieces, ofMessage } = piecesOf(messages, trace.overhead, counter, system, tail)
     const latest = pieces.findLastIndex((p) => p.markable)
-    // System text and tools have a mark of their own with every host.
-    const marks = [0, ...(answer.marks ?? []).map((m) => ofMessage[m] ?? 0), latest]
+    // System text and tools have a mark of their own with every host, and so has the newest message; a host that
+    // sets the marks that are proposed sets none behind what stands at the tail.
+    const isBehind = tail !== undefined && proposed !== undefined && cache === "anthropic"
+    const marks = [
+      0,
+      ...(proposed ?? []).map((m) => ofMessage[m] ?? 0),
+      ...(isBehind ? [] : [latest])
+    ]
     const billed = model.bill(pieces, at, marks)
     const broke = before.length > 0 && common(pieces, before) < before.length
     if (broke) breaks++
     const tokens = billed.read + billed.write + billed.uncached
     const cost = costOf(billed, output, profile.prices) + costOfCall(answer.call, cache, profile)
     requests.push({ ...billed, tokens, cost, broke })
-    before = pieces
+    // What stands at the tail need not stand in the next request.
+    before = tail === undefined ? pieces : pieces.slice(0, ofMessage[tail]! + 1)
   }
   await running.close()
   const sum = (f: (r: SimulatedRequest) => number): number => requests.reduce((s, r) => s + f(r), 0)

@@ -15,6 +15,7 @@ import {
   simulate,
   slide,
   syntheticCounter,
+  type CacheKind,
   type Policy,
   type Trace
 } from "../src/index.ts"
@@ -37,6 +38,55 @@ const sentBy = async (policy: Policy, trace: Trace) => {
 }
 
 const trace = guiRun({ steps: 30 })
+
+describe("a text at the tail", () => {
+  const held = (message: Message, n: number): Message =>
+    ({
+      ...message,
+      content: [
+        ...(typeof message.content === "string"
+          ? [{ type: "text", text: message.content }]
+          : message.content),
+        { type: "text", text: `memory ${n} `.padEnd(2800, "word ") }
+      ]
+    }) as Message
+  /** 700 tokens at the end of each request, other ones in each. */
+  const tailed = (marks: boolean): Policy => ({
+    name: "tailed",
+    start: () => ({
+      prepare: async (history) => {
+        const tail = history.length - 1
+        const messages = history.with(tail, held(history[tail]!, tail))
+        return { messages, reasoningLost: 0, tail, ...(marks ? { marks: [tail - 1] } : {}) }
+      },
+      close: async () => {}
+    })
+  })
+  const extra = async (cache: CacheKind, marks: boolean) => {
+    const of = { ...options, cache }
+    const plain = await simulate(trace, nothing, of)
+    const { breaks, cost, requests } = await simulate(trace, tailed(marks), of)
+    expect(breaks).toBe(0)
+    expect(requests.at(-1)!.tokens).toBe(plain.requests.at(-1)!.tokens + 700)
+    return cost - plain.cost
+  }
+  const { input } = options.profile.prices
+
+  it("costs itself where the longest prefix is read, and its message besides where marks are", async () => {
+    const own = (30 * 700 * input) / 1e6
+    expect(await extra("none", false)).toBeCloseTo(own, 6)
+    expect(await extra("lcp", false)).toBeGreaterThan(own * 0.9)
+    expect(await extra("lcp", false)).toBeLessThan(own * 1.6)
+    const held = (30 * 1680 * input) / 1e6
+    expect(await extra("anthropic", true)).toBeGreaterThan(own)
+    expect(await extra("anthropic", true)).toBeLessThan(own + 1.2 * held)
+  })
+
+  it("has all of the run written anew in each request where the only mark stands behind it", async () => {
+    const { cost } = await simulate(trace, nothing, { ...options, cache: "anthropic" })
+    expect(await extra("anthropic", false)).toBeGreaterThan(3 * cost)
+  })
+})
 
 describe("policies", () => {
   it("that do nothing send the host's own list, and never break the prefix", async () => {

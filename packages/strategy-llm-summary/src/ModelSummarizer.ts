@@ -1,4 +1,4 @@
-import { clipLines } from "@varve/core/Clip"
+import { clipLines, clipText } from "@varve/core/Clip"
 import { CurrentMemory } from "@varve/core/CurrentMemory"
 import { decodeOptions, functionOption, Positive } from "@varve/core/Options"
 import type { Redact } from "@varve/core/Redact"
@@ -67,6 +67,11 @@ const Options = Schema.Struct({
   apiKey: Schema.optional(Schema.Union([Schema.String, functionOption<Exclude<ApiKey, string>>()])),
   /** Another address for the model. */
   baseUrl: Schema.optional(Schema.String.check(Schema.isPattern(/^https?:\/\//))),
+  /**
+   * Most tokens of one result of a tool that the model reads, its head and its tail; default 500. What stands in
+   * the middle of a long result is seldom what the summary is for, and is most of what a call costs.
+   */
+  resultTokens: Schema.optional(Positive),
   /** The model's window in tokens; default: what pi-ai says, else 128 000. */
   window: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(2000))),
   /** How long a summary may take with all its calls, in ms; default 60 000. */
@@ -143,6 +148,15 @@ const redacted = (
     catch: () => new SummaryError("failed", "The option `redact` failed, so nothing was sent.")
   })
 }
+
+/** The same with long results of tools cut in their middle. */
+const clipped = (request: SummaryRequest, most: number): SummaryRequest => ({
+  ...request,
+  material: request.material.map(({ from, text }) => ({
+    from,
+    text: from.startsWith("tool ") ? clipText(text, most, request.count) : text
+  }))
+})
 
 /** Puts in what must be kept and isn't there, and keeps to the target. */
 const withKept = (
@@ -244,7 +258,7 @@ export const modelSummarizer = (options: ModelSummarizerOptions): Summarizer => 
   check(given)
   const { breaker = {}, calls = 1000, retries = 2, timeout = 60_000 } = given
   const redact = given.redact === undefined ? identity : redactEscaped(given.redact)
-  const { tokens = 4_000_000 } = given
+  const { resultTokens = 500, tokens = 4_000_000 } = given
   const { cooldown = 60_000, failures = 3, maxCooldown = 600_000 } = breaker
   const askers = new WeakMap<object, Asker>()
   let ready: Model | undefined
@@ -285,7 +299,7 @@ export const modelSummarizer = (options: ModelSummarizerOptions): Summarizer => 
       const work = Effect.gen(function* () {
         const clean = yield* redacted(request, redact)
         const model = yield* load
-        const result = yield* summariseParts(askerOf(memory, model), clean, {
+        const result = yield* summariseParts(askerOf(memory, model), clipped(clean, resultTokens), {
           window: given.window ?? known(model.window) ?? 128_000,
           mostOutput: known(model.maxTokens) ?? Infinity,
           reasoning: model.reasoning,

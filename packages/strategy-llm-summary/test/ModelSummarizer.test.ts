@@ -64,7 +64,7 @@ describe("modelSummarizer", () => {
     const { asked, summarizer } = made(() => says("Booked."))
     const text = '[call of click with {"x":12,"target":"$& {messages} </item>"}]'
     await run(summarizer(request({ material: [{ from: "tool click (error)", text }] })))
-    expect(asked[0]!.prompt).toContain(' from="tool click (error)">\n' + text + "\n</item-")
+    expect(asked[0]!.prompt).toContain(' "tool click (error)"\n' + text + "\n#")
   })
 
   it("caps the answer above its target and below a third of the window", async () => {
@@ -148,9 +148,32 @@ describe("modelSummarizer", () => {
     expect(error.message).toBe("The model reasoned until its cap of 2748 tokens was used.")
   })
 
+  it("reads a long result of a tool by its head and tail, and what was said to its end", async () => {
+    const long = (what: string) => Array.from({ length: 2000 }, (_, i) => `${what}${i}`).join(" ")
+    const material = [
+      { from: "tool read", text: long("row") },
+      { from: "assistant", text: long("said") }
+    ]
+    for (const resultTokens of [undefined, 100]) {
+      const options = resultTokens === undefined ? {} : { resultTokens }
+      const { asked, summarizer } = made(() => says("Read."), options)
+      await run(summarizer(request({ material })))
+      const { prompt } = asked[0]!
+      expect(prompt).toContain("row0 row1 ")
+      expect(prompt).toContain("row1999\n")
+      expect(prompt).not.toContain("row1000 ")
+      expect(prompt).toContain(material[1]!.text)
+      const rows = prompt.match(/row\d+/g)!.length
+      expect(rows).toBeLessThan(resultTokens ?? 500)
+    }
+  })
+
   it("only redacted texts leave", async () => {
     const redact = (text: string) => text.replaceAll(/hunter\d/g, "[secret]")
-    const { asked, summarizer } = made(() => says("Signed in as anna."), { redact })
+    const { asked, summarizer } = made(() => says("Signed in as anna."), {
+      redact,
+      resultTokens: 1e6
+    })
     const text = "the password is hunter2"
     await run(
       summarizer(

@@ -105,7 +105,7 @@ const kinds: Record<string, Behaviour> = {
 
 /** Both strategies write texts of their own; this is what a prompt tells of steps. */
 const stepsIn = (prompt: string) =>
-  [...prompt.matchAll(/ from="step (\d+)[ "]/g)].map((m) => Number(m[1]))
+  [...prompt.matchAll(/ "step (\d+)[ "]/g)].map((m) => Number(m[1]))
 
 describe("500 turns with a model that", () => {
   for (const [kind, behave] of Object.entries(kinds)) {
@@ -318,8 +318,8 @@ describe("a memory with a model's summaries", () => {
     )
     await memory.prepare(history)
     const [{ prompt }] = asked as [(typeof asked)[0]]
-    expect(prompt).toContain(' from="tool read">')
-    expect(prompt).toContain(' from="tool read (error)">')
+    expect(prompt).toContain(' "tool read"\n')
+    expect(prompt).toContain(' "tool read (error)"\n')
     expect(prompt).toContain('[call of read with {"page":3}]')
     expect(prompt).toContain("[image 640x480]")
     expect(prompt).not.toMatch(/QUJDQUJD|iVBOR|123456|resp_123|1700000000000|image\/png/)

@@ -1,18 +1,20 @@
-/** Reads a prompt as its first line says: by the tags that end in the mark, and by nothing else. */
+/** Reads a prompt as its first line says: by the lines that begin with the mark, and by nothing else. */
 export const recordOf = (prompt: string) => {
-  const mark = /^The record stands in tags that end in (-[\da-f]{12})\./.exec(prompt)![1]!
+  const mark = /^Each text of the record stands behind a line that begins with (#[\da-f]{6}),/.exec(
+    prompt
+  )![1]!
   const found: Array<{ tag: string; from: string | undefined; text: string }> = []
-  const open = new RegExp(`<(\\w+)${mark}(?: from=("(?:[^"\\\\]|\\\\.)*"))?>\n`, "g")
-  for (let match = open.exec(prompt); match !== null; match = open.exec(prompt)) {
-    const [head, tag, from] = match
-    const start = match.index + head.length
-    const end = prompt.indexOf(`\n</${tag}${mark}>`, start)
+  const [, ...lists] = prompt.split(`\n${mark} `)
+  for (const entry of lists) {
+    const at = entry.indexOf("\n")
+    const name = entry.slice(0, at)
+    if (name === "end") continue
+    const isItem = name.startsWith('"')
     found.push({
-      tag: tag!,
-      from: from === undefined ? undefined : (JSON.parse(from) as string),
-      text: prompt.slice(start, end)
+      tag: isItem ? "item" : name,
+      from: isItem ? (JSON.parse(name) as string) : undefined,
+      text: entry.slice(at + 1)
     })
-    open.lastIndex = end
   }
   return { mark, found }
 }

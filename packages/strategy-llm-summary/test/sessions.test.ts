@@ -65,8 +65,9 @@ describe.runIf(data)("real sessions", { timeout: 120_000 }, () => {
           found.some(({ text }) => text.includes(mark)),
           name
         ).toBe(false)
-        // All that is ours, and nothing else, stands outside the tags.
-        expect(prompt.split(mark).length).toBe(2 + 2 * found.length)
+        // The mark stands in the first line, before each text, behind each list, and nowhere else.
+        const lists = prompt.split(`\n${mark} end\n`).length - 1
+        expect(prompt.split(mark).length).toBe(2 + found.length + lists)
       }
     }
     expect(calls).toBeGreaterThan(20)

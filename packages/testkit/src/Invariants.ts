@@ -7,6 +7,8 @@ import { checkValidity } from "@varve/core/Validity"
 import type { IsPinned } from "./HardPart.ts"
 import { hardPart, isFixed, measureHardPart, taskIndex } from "./HardPart.ts"
 import type { Origin } from "./internal/origins.ts"
+import type { Parted } from "./internal/tail.ts"
+import { partTail } from "./internal/tail.ts"
 import { contentOf, editFault, isRecord, isText, originsOf, roleOf } from "./internal/origins.ts"
 import { measure, overLimits } from "./Measure.ts"
 
@@ -34,6 +36,8 @@ export interface Prepared {
   readonly isPinned?: IsPinned
   /** Says which of our texts are memos: they may add to the cost. */
   readonly isMemo?: (message: Message) => boolean
+  /** Says which of our texts stand at the tail: another one may take their place in the next request. */
+  readonly isTail?: (text: string) => boolean
   readonly startsWithUser?: boolean
   /** True where a message with calls may not stand right behind another assistant message. */
   readonly alternates?: boolean | undefined
@@ -164,7 +168,12 @@ const cost = (p: Prepared, counter: Counter, found: Found): void => {
   }
 }
 
-const sharing = (
+/** What a text may be added to: what a user or a tool says, where it is no error. */
+const mayHold = (message: Message): boolean =>
+  message.role === "user" || (message.role === "toolResult" && message.isError !== true)
+
+/** Host messages stay the host's objects, block by block. */
+const shared = (
   { input, output }: Prepared,
   origins: ReadonlyArray<Origin>,
   found: Found
@@ -174,6 +183,11 @@ const sharing = (
     const what = editFault(input[origin.index]!, output[at]!)
     if (what !== undefined) found.push({ rule: "I8", at, what })
   })
+}
+
+const sharing = (p: Prepared, origins: ReadonlyArray<Origin>, found: Found): void => {
+  const { input, output } = p
+  shared(p, origins, found)
   const untouched = input.length === output.length && output.every((m, i) => m === input[i])
   if (untouched && output !== input) {
     found.push({ rule: "I8", at: -1, what: "nothing changed, but it is another array" })
@@ -195,12 +209,17 @@ const sharing = (
 export const checkPrepared = (p: Prepared): ReadonlyArray<Violation> => {
   const found: Found = []
   const counter = p.counter ?? estimateCounter()
-  const origins = originsOf(p.input, p.output)
+  const { at, body, holder } = partTail(p.input, p.output, p.isTail)
+  const origins = originsOf(p.input, body)
+  const own = { ...p, output: body }
   validity(p, origins, found)
-  protection(p, origins, found)
-  order(p, origins, found)
-  cost(p, p.estimate ?? counter, found)
-  sharing(p, origins, found)
+  protection(own, origins, found)
+  order(own, origins, found)
+  cost(own, p.estimate ?? counter, found)
+  if (body === p.output) sharing(p, origins, found)
+  else shared(own, origins, found)
+  if (holder !== undefined && !mayHold(holder))
+    found.push({ rule: "I8", at, what: "a text of ours stands in what may not be added to" })
   if (p.limits !== undefined) {
     for (const what of overLimits(measure(p.output, counter, p.overhead), p.limits)) {
       found.push({ rule: "I10", at: -1, what })
@@ -270,9 +289,15 @@ export const checkDeterministic = (
     : [{ rule: "I9", at, what: "two memories give other bytes for the same history" }]
 }
 
+/** A text beside which another one stood is a block. */
+const asBlocks = (message: Message): Message =>
+  typeof message?.content === "string"
+    ? ({ ...message, content: contentOf(message) } as Message)
+    : message
+
 /**
  * I7: `next` is a request of the same session whose history goes on from `previous`. What was edited stays
- * edited; and where no edit came into force, what was sent before stands unchanged at the front.
+ * edited; and where no edit came into force, what was sent before stands unchanged at the front, all but the tail.
  */
 export const checkGrowth = (
   previous: Prepared,
@@ -280,16 +305,31 @@ export const checkGrowth = (
   options: { readonly committed: boolean }
 ): ReadonlyArray<Violation> => {
   const found: Found = []
-  const shown = (p: Prepared) =>
-    new Set(originsOf(p.input, p.output).flatMap((o) => (o.kind === "same" ? [o.index] : [])))
-  const before = shown(previous)
-  for (const index of shown(next)) {
-    if (index < previous.input.length && !before.has(index)) {
+  const [was, is] = [previous, next].map((p) => partTail(p.input, p.output, p.isTail)) as [
+    Parted,
+    Parted
+  ]
+  const shown = ({ input }: Prepared, { body }: Parted) =>
+    new Set(originsOf(input, body).flatMap((o) => (o.kind === "same" ? [o.index] : [])))
+  const before = shown(previous, was)
+  /** Where a text was added to one of several that are alike, nothing says to which. */
+  const alike = ({ content, role }: Message): boolean =>
+    (was.holder ?? is.holder) !== undefined &&
+    typeof content === "string" &&
+    [...before].some(
+      (i) => previous.input[i]!.role === role && previous.input[i]!.content === content
+    )
+  for (const index of shown(next, is)) {
+    if (index < previous.input.length && !before.has(index) && !alike(next.input[index]!)) {
       found.push({ rule: "I7", at: -1, what: `message ${index} was edited and is whole again` })
     }
   }
   if (!options.committed) {
-    const at = firstDifference(previous.output, next.output.slice(0, previous.output.length))
+    // As it was sent up to the tail, and what is left without it.
+    const end = Math.min(was.at, is.at)
+    const sent = firstDifference(previous.output.slice(0, end), next.output.slice(0, end))
+    const [whole, now] = [was.body, is.body.slice(0, was.body.length)]
+    const at = sent >= 0 ? sent : firstDifference(whole.map(asBlocks), now.map(asBlocks))
     if (at >= 0)
       found.push({ rule: "I7", at, what: "no edit came into force, but the prefix changed" })
   }

@@ -97,16 +97,36 @@ const hostId = (m: Message): string => {
   return typeof id === "string" ? id : ""
 }
 
-/** A store that knows the texts of all memos that were ever set: they may add to what is sent. */
+interface Line {
+  readonly seq?: number
+  readonly seqs?: ReadonlyArray<number>
+  readonly t?: string
+  readonly edit?: {
+    readonly kind?: string
+    readonly text?: unknown
+    readonly aside?: boolean
+    readonly tail?: boolean
+  }
+}
+
+/**
+ * A store that knows the texts of all memos that were ever set: they may add to what is sent; and how many edits
+ * came into force that change more than its tail.
+ */
 const tapped = () => {
   const store = memoryStore()
   const memos = new Set<unknown>()
+  const tails = new Set<unknown>()
+  const beside = new Set<number | undefined>()
+  const inForce = new Set<number>()
   const see = (entries: ReadonlyArray<unknown>): void => {
-    for (const entry of entries) {
-      const { edit } = entry as {
-        readonly edit?: { readonly kind?: string; readonly text?: unknown }
+    for (const { edit, seq, seqs = [], t } of entries as ReadonlyArray<Line>) {
+      if (edit?.kind === "memo") {
+        memos.add(edit.text)
+        if (edit.tail === true) tails.add(edit.text)
+        if (edit.tail === true || edit.aside === true) beside.add(seq)
       }
-      if (edit?.kind === "memo") memos.add(edit.text)
+      if (t === "commit") for (const s of seqs) if (!beside.has(s)) inForce.add(s)
     }
   }
   const isMemo = (m: Message): boolean => {
@@ -124,7 +144,7 @@ const tapped = () => {
       return store.replace(key, entries)
     }
   }
-  return { isMemo, tap }
+  return { isMemo, isTail: (text: string) => tails.has(text), changes: () => inForce.size, tap }
 }
 
 /**
@@ -149,7 +169,7 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
   const limits: Limits = resolveLimits(given.budget ?? {}, profile)
   const isPinned = (m: Message) => pins.has(hostId(m))
   const start = (options: MemoryOptions) => createMemory({ ...options, overhead: () => overhead })
-  const { isMemo, tap } = tapped()
+  const { changes, isMemo, isTail, tap } = tapped()
   const memory = start({ ...given, store: tap })
   const store = memoryStore()
   let twin = trial.restarts === true ? start({ ...trial.options(), store }) : undefined
@@ -169,11 +189,12 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
     }
     reopened = true
     record(input, twin === undefined ? [memory] : [memory, twin])
+    const before = changes()
     const answer = await ask(memory, input)
     seen.requests++
     const { alternates, startsWithUser } = profile
     const rules = { limits, startsWithUser, alternates }
-    const common = { input, counter, estimate, overhead, isPinned, isMemo, ...rules }
+    const common = { input, counter, estimate, overhead, isPinned, isMemo, isTail, ...rules }
     if (answer instanceof ContextOverflow) {
       seen.overflows++
       const fits = given.pipeline?.length === 0 ? [] : checkOverflow(common)
@@ -190,8 +211,7 @@ export const runTrial = async (trial: Trial): Promise<Tried> => {
     } else {
       const output = answer.messages as Messages
       const { report } = answer
-      const committed =
-        report.commit.committed > 0 || report.guarded > 0 || report.reasoning.removed > 0
+      const committed = changes() > before
       if (committed) seen.commits++
       seen.committed += report.commit.committed
       seen.guarded += report.guarded

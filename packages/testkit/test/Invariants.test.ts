@@ -91,6 +91,52 @@ describe("checkPrepared accepts", () => {
   })
 })
 
+describe("a text at the tail", () => {
+  const isTail = (value: string) => value.startsWith("[memory")
+  const held = (message: Message, value = "[memory 1]"): Message => ({
+    ...message,
+    content: [
+      ...(typeof message.content === "string" ? [text(message.content)] : message.content),
+      text(value)
+    ]
+  })
+
+  it("may stand in what a user or a tool says, and there alone", () => {
+    expect(rules(instead(newest, held(newest)), { isTail })).toEqual([])
+    expect(rules(instead(second, held(second)), { isTail })).toEqual([])
+    expect(rules(instead(caller, held(caller)), { isTail })).toEqual(["I8"])
+    const failed = { ...second, isError: true }
+    const list = input.map((m) => (m === second ? failed : m))
+    const output = list.map((m) => (m === failed ? held(failed) : m))
+    expect(checkPrepared({ input: list, output, isTail }).map((v) => v.rule)).toEqual(["I8"])
+  })
+
+  it("leaves what is protected to be whole, and counts", () => {
+    const pinned = { isTail, isPinned: (m: Message) => m === newest }
+    expect(rules(instead(newest, held(newest)), pinned)).toEqual([])
+    expect(rules(instead(newest, held(ours("and now"))), pinned)).toContain("I3")
+    const limits = { tokens: estimateCounter().request({ messages: input }).tokens }
+    expect(rules(instead(newest, held(newest)), { isTail, limits })).toEqual(["I10"])
+  })
+
+  it("may change from one request to the next, and nothing before it", () => {
+    const last = ours("go on")
+    const later = deepFreeze([...input, { role: "assistant" as const, content: "Yes." }, last])
+    const previous = { input, output: instead(newest, held(newest)), isTail }
+    const grown = (...changed: ReadonlyArray<readonly [Message, Message]>) => {
+      const output = later.map((m) => changed.find(([from]) => from === m)?.[1] ?? m)
+      return checkGrowth(previous, { input: later, output, isTail }, { committed: false }).map(
+        ({ rule }) => rule
+      )
+    }
+    const second = [last, held(last, "[memory 2]")] as const
+    expect(grown()).toEqual([])
+    expect(grown(second)).toEqual([])
+    expect(grown(second, [newest, held(newest)])).toContain("I7")
+    expect(grown(second, [first, clipped])).toContain("I7")
+  })
+})
+
 describe("a provider that wants turns to alternate", () => {
   const answer: Message = { role: "assistant", content: "Which one?" }
   const own = deepFreeze([task, answer, newest, caller, first, second])

@@ -88,11 +88,24 @@ const withControl = (message: unknown, block: number, control: unknown): unknown
   return { ...message, content: marked }
 }
 
+const withoutControl = (u: unknown): unknown => {
+  if (!isRecord(u) || controlOf(u) == null) return u
+  const { cache_control: _, ...rest } = u
+  return rest
+}
+
+/** A message without cache marks. */
+const unmarked = (message: unknown): unknown =>
+  isRecord(message) && Array.isArray(message["content"])
+    ? { ...message, content: message["content"].map(withoutControl) }
+    : message
+
 /**
  * Anthropic's payload, as pi made it, with cache marks behind the messages of the view that are named, the
  * newest first, as many as there is room for. pi marks system text, tools and the newest message: the mark of
- * the tools gives way, since that of the system text behind them covers them. Nothing where the payload is
- * none of Anthropic's, or pi was told not to cache.
+ * the tools gives way, since that of the system text behind them covers them; and that of the newest message, where
+ * none is named so far down: what stands at its end will not be read again. Nothing where the payload is none of
+ * Anthropic's, or pi was told not to cache.
  */
 export const markedPayload = (
   payload: unknown,
@@ -110,17 +123,19 @@ export const markedPayload = (
   let room = MOST - set.length
   if (system.some((b) => controlOf(b) != null)) {
     room += tools.filter((t) => controlOf(t) != null).length
-    tools = tools.map((tool) => {
-      if (controlOf(tool) == null) return tool
-      const { cache_control: _, ...rest } = tool as Loose
-      return rest
-    })
+    tools = tools.map(withoutControl)
   }
   const ends = endsOf(out)
+  let hasTail = Math.max(...marks, -1) < view.length - 1 && marks.length > 0
   for (const mark of marks.toSorted((a, b) => b - a)) {
-    if (room <= 0) break
     const [m, b] = placeOf(view, mark, ends) ?? []
     if (m === undefined || b === undefined) continue
+    if (hasTail) {
+      room += out.flatMap(blocksOf).filter((block) => controlOf(block) != null).length
+      out.forEach((message, i) => void (out[i] = unmarked(message)))
+      hasTail = false
+    }
+    if (room <= 0) break
     const { content } = out[m] as Loose
     if (typeof content !== "string" && (b < 0 || controlOf(listOf(content)[b]) != null)) continue
     out[m] = withControl(out[m], b, control)

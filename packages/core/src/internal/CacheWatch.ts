@@ -35,7 +35,12 @@ export class CacheWatch {
     if (read + write > 0) this.#reports = true
     if (!this.#reports) return undefined
     // Without a fee for writing nobody reports writes: then the whole request is cached.
-    const cached = cache.kind === "prefix" ? total : read + write
+    const whole = cache.kind === "prefix" ? total : read + write
+    // What stood at the tail can't be read again.
+    const cached = Math.min(
+      whole,
+      total * (sent.tail === undefined ? 1 : sent.tail.before / sent.estimate)
+    )
     this.#before = { sent, cached }
     if (before === undefined || before.sent === sent) return undefined
     const expected = before.cached
@@ -72,8 +77,8 @@ const firstChange = (before: Sent, now: Sent): number | null => {
       if (!memosSame) return at
       at += now.memos
     }
-    const item = before.items[i]!
-    const other = now.items[i]
+    const item = before.items.at(i)!
+    const other = now.items.at(i)
     if (item === other) {
       at += item.messages.length
       continue

@@ -58,7 +58,7 @@ const answers = (
 ): boolean => {
   const { anchored } = session.ledger
   if (anchored === undefined) return false
-  const keep = session.transcript.update(messages)
+  const keep = session.update(messages)
   const sent = session.follow(context(), keep, true)
   return meter.provisional(sent, anchored) && overLimits(sent.with(context())).length === 0
 }

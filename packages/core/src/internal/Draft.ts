@@ -2,11 +2,12 @@ import type { Edit, Fold, ItemId, Memo, Replace } from "../Edit.ts"
 import { blockAt, blocksOf, splitBlockId } from "../Message.ts"
 import type { Block, Message, MessageId } from "../Message.ts"
 import { messageBytes } from "./bytes.ts"
-import type { Item, Replaced } from "./items.ts"
+import type { Chunked } from "./Chunked.ts"
+import type { Item } from "./items.ts"
 import { FoldItem, GroupItem, replacementAt, textMessage } from "./items.ts"
 import { protectionOf } from "./protect.ts"
-import type { MemoItem, Totals } from "./ViewState.ts"
-import { ViewState } from "./ViewState.ts"
+import { isAtTail, tailOf, withCost } from "./tail.ts"
+import type { MemoItem, Totals, ViewState } from "./ViewState.ts"
 
 /** How an applied edit changed the sums of a view. */
 export type Delta = Totals
@@ -50,6 +51,13 @@ const hasCalls = (message: Message): boolean =>
 
 const zero: Totals = { tokens: 0, bytes: 0, images: 0, imageBytes: 0, imageTokens: 0, messages: 0 }
 
+const costOfMemo = ({ tokens, bytes }: MemoItem): Totals => ({
+  ...zero,
+  tokens,
+  bytes,
+  messages: 1
+})
+
 const add = (a: Totals, b: Totals): Totals => ({
   tokens: a.tokens + b.tokens,
   bytes: a.bytes + b.bytes,
@@ -69,78 +77,88 @@ export const less = (a: Totals, b: Totals): Totals => ({
 })
 
 /** Where an item with this first position stands in a list that is ascending by position. */
-const search = (items: ReadonlyArray<Item>, first: number): number => {
+const search = (items: Chunked<Item>, first: number): number => {
   let low = 0
   let high = items.length
   while (low < high) {
     const mid = (low + high) >>> 1
-    if (items[mid]!.first < first) low = mid + 1
+    if (items.at(mid)!.first < first) low = mid + 1
     else high = mid
   }
   return low
 }
 
-const put = <A>(map: Map<string, A>, key: string, value: A | undefined): void => {
-  if (value === undefined) map.delete(key)
-  else map.set(key, value)
-}
+const without = <A>(map: ReadonlyMap<string, A>, key: string): ReadonlyMap<string, A> =>
+  map.has(key) ? new Map([...map].filter(([other]) => other !== key)) : map
 
 /**
- * Builds the next view: mutable, one copy however many edits, undone edit by edit, frozen once.
+ * Builds the next view: mutable, holds what it changes, undone edit by edit, frozen once.
  * Applies what can be applied and says why where it can't; whether an edit is a good one is not its business.
  */
 export class Draft {
   readonly base: ViewState
-  #slots: Array<Item | null>
-  #owned = false
-  readonly #memos: Map<string, MemoItem>
-  /** Memos that stand in no request. */
-  readonly #aside: Map<string, MemoItem>
-  readonly #folds: Map<ItemId, { readonly item: FoldItem; readonly slot: number }>
+  readonly #list: Chunked<Item>
+  /** What stands in a slot of the list instead; `null` where a fold took it. */
+  readonly #changes = new Map<number, Item | null>()
+  #memos: ReadonlyMap<string, MemoItem>
+  /** Memos that stand at the tail or in no request: in none of the sums. */
+  #aside: ReadonlyMap<string, MemoItem>
+  /** The folds that this draft has made. */
+  readonly #folds = new Map<ItemId, FoldItem>()
   #totals: Totals
   #changed = false
 
   constructor(base: ViewState) {
     this.base = base
-    this.#slots = base.items as Array<Item | null>
-    this.#memos = new Map(base.memoItems)
-    this.#aside = new Map(base.aside)
-    this.#folds = new Map()
+    this.#list = base.list
+    this.#memos = base.memoItems
+    this.#aside = base.aside
     this.#totals = base.totals
-    for (const [id, item] of base.folds) {
-      const slot = this.#slotAt(item.first, id)
-      if (slot !== undefined) this.#folds.set(id, { item, slot })
+  }
+
+  /** What all of it costs, the memos at the tail included. */
+  get totals(): Totals {
+    const slots = { length: this.#list.length, at: (slot: number) => this.#at(slot) }
+    return withCost(this.#totals, tailOf(slots, this.#aside, this.base.context))
+  }
+
+  #at(slot: number): Item | null | undefined {
+    const item = this.#changes.get(slot)
+    return item === undefined ? this.#list.at(slot) : item
+  }
+
+  *#alive(): Generator<Item> {
+    for (let slot = 0; slot < this.#list.length; slot++) {
+      const item = this.#at(slot)
+      if (item) yield item
     }
   }
 
-  get totals(): Totals {
-    return this.#totals
-  }
-
   #slotAt(first: number, id: ItemId): number | undefined {
-    const { items } = this.base
-    for (
-      let slot = search(items, first);
-      slot < items.length && items[slot]!.first === first;
-      slot++
-    ) {
-      if (this.#slots[slot]?.id === id) return slot
+    let slot = search(this.#list, first)
+    for (; this.#list.at(slot)?.first === first; slot++) {
+      if (this.#at(slot)?.id === id) return slot
     }
     return undefined
   }
 
+  /** Where a group or a fold begins, alive or not. */
+  #firstOf(id: ItemId): number | undefined {
+    const { context, folds } = this.base
+    const found = this.#folds.get(id) ?? folds.get(id) ?? context.transcript.groupById.get(id)
+    return found?.first
+  }
+
   /** The slot of a group or a fold that is alive. */
   #locate(id: ItemId): number | undefined {
-    const fold = this.#folds.get(id)
-    if (fold !== undefined) return this.#slots[fold.slot] === fold.item ? fold.slot : undefined
-    const group = this.base.context.transcript.groupById.get(id)
-    return group === undefined ? undefined : this.#slotAt(group.first, id)
+    const first = this.#firstOf(id)
+    return first === undefined ? undefined : this.#slotAt(first, id)
   }
 
   /** The item of this id, or nothing where it is not alive. */
   item(id: ItemId): Item | undefined {
     const slot = this.#locate(id)
-    return slot === undefined ? undefined : (this.#slots[slot] ?? undefined)
+    return slot === undefined ? undefined : (this.#at(slot) ?? undefined)
   }
 
   /** The item that shows a message, or nothing where it is folded or gone. */
@@ -153,15 +171,15 @@ export class Draft {
 
   /** The folds that are alive. */
   folds(): ReadonlyArray<ItemId> {
-    return [...this.#folds]
-      .filter(([, { item, slot }]) => this.#slots[slot] === item)
-      .map(([id]) => id)
+    return [...this.base.folds.keys(), ...this.#folds.keys()].filter(
+      (id) => this.item(id) !== undefined
+    )
   }
 
   /** Who speaks first, memos aside; nothing where nobody does. */
   get opening(): string | undefined {
-    for (const item of this.#slots) {
-      const first = item?.messages.find(isConversation)
+    for (const item of this.#alive()) {
+      const first = item.messages.find(isConversation)
       if (first !== undefined) return first.role
     }
     return undefined
@@ -170,8 +188,8 @@ export class Draft {
   /** The folds without a text that stand before the first message of the conversation, in order. */
   silentFolds(): ReadonlyArray<FoldItem> {
     const found: Array<FoldItem> = []
-    for (const item of this.#slots) {
-      if (item?.messages.some(isConversation) === true) break
+    for (const item of this.#alive()) {
+      if (item.messages.some(isConversation)) break
       if (item instanceof FoldItem && item.messages.length === 0) found.push(item)
     }
     return found
@@ -179,33 +197,30 @@ export class Draft {
 
   /** Messages of users, assistants and tools that are shown; neither system text nor memos nor unknown roles. */
   get conversation(): number {
-    return this.#slots.reduce(
-      (sum, item) => sum + (item?.messages.filter(isConversation).length ?? 0),
-      0
-    )
+    let sum = 0
+    for (const { messages } of this.#alive()) sum += messages.filter(isConversation).length
+    return sum
   }
 
   /** True where a message with calls now stands right behind an assistant's, through what this fold took away. */
   crowds({ items }: Fold): boolean {
-    const { groupById } = this.base.context.transcript
     return items.some((id) => {
-      const slot = this.#folds.get(id)?.slot
-      const from = slot ?? search(this.base.items, groupById.get(id)?.first ?? Infinity)
+      const from = search(this.#list, this.#firstOf(id) ?? Infinity)
       let after = from
-      while (after < this.#slots.length && !hasTurn(this.#slots[after])) after++
+      while (after < this.#list.length && !hasTurn(this.#at(after))) after++
       let before = from - 1
-      while (before >= 0 && !hasTurn(this.#slots[before])) before--
-      const next = this.#slots[after]?.messages.find(isTurn)
-      const last = this.#slots[before]?.messages.findLast(isTurn)
+      while (before >= 0 && !hasTurn(this.#at(before))) before--
+      const next = this.#at(after)?.messages.find(isTurn)
+      const last = this.#at(before)?.messages.findLast(isTurn)
       if (last?.role !== "assistant" || (next !== undefined && !hasCalls(next))) return false
       // At the end the model's next message is what comes behind. Where the host has it so itself, with this call
       // or with the next, there is no more of it than before.
       const behind = (at: number): boolean => {
         let was = at - 1
-        while (was >= 0 && !hasTurn(this.base.items[was])) was--
-        return this.base.items[was]?.messages.findLast(isTurn)?.role === "assistant"
+        while (was >= 0 && !hasTurn(this.#list.at(was))) was--
+        return this.#list.at(was)?.messages.findLast(isTurn)?.role === "assistant"
       }
-      const gone = this.base.items[from]?.messages.find(isTurn)
+      const gone = this.#list.at(from)?.messages.find(isTurn)
       return !behind(after) && !(gone !== undefined && hasCalls(gone) && behind(from))
     })
   }
@@ -233,27 +248,23 @@ export class Draft {
   }
 
   #put(slots: ReadonlyArray<readonly [number, Item | null]>, fold?: FoldItem): Applied {
-    const before = slots.map(([slot]) => [slot, this.#slots[slot]!] as const)
+    const before = slots.map(([slot]) => [slot, this.#at(slot)!] as const)
     const totals = this.#totals
     const changed = this.#changed
-    if (!this.#owned) {
-      this.#slots = this.#slots.slice()
-      this.#owned = true
-    }
     let delta = zero
     for (const [slot, item] of slots) {
-      const old = this.#slots[slot]
+      const old = this.#at(slot)
       if (old != null) delta = less(delta, costOf(old))
       if (item !== null) delta = add(delta, costOf(item))
-      this.#slots[slot] = item
+      this.#changes.set(slot, item)
     }
-    if (fold !== undefined) this.#folds.set(fold.id, { item: fold, slot: slots[0]![0] })
+    if (fold !== undefined) this.#folds.set(fold.id, fold)
     this.#totals = add(totals, delta)
     this.#changed = true
     return {
       delta,
       undo: () => {
-        for (const [slot, item] of before) this.#slots[slot] = item
+        for (const [slot, item] of before) this.#changes.set(slot, item)
         if (fold !== undefined) this.#folds.delete(fold.id)
         this.#totals = totals
         this.#changed = changed
@@ -268,19 +279,19 @@ export class Draft {
     if (entry === undefined) return "no such message"
     const group = transcript.groups[entry.group]!
     const slot = this.#slotAt(group.first, group.id)
-    const item = slot === undefined ? undefined : this.#slots[slot]
+    const item = slot === undefined ? undefined : this.#at(slot)
     if (slot === undefined || !(item instanceof GroupItem)) return "its message is folded"
     if (protectionOf(this.base.context, edit.block)?.level === "hard") return "protected"
     if (blockAt(entry.message, path) === undefined) return "no such block"
-    const replaced = item.replaced?.get(id)
-    const current = replacementAt(replaced, path)
-    if (current !== undefined && current[0] !== path) return "the block around it is replaced"
-    if (current !== undefined && depthOf(current[1]) >= depthOf(edit)) {
+    const { replaced = [] } = item
+    const current = replacementAt(replaced, id, path)
+    if (current !== undefined && current.block !== edit.block)
+      return "the block around it is replaced"
+    if (current !== undefined && depthOf(current) >= depthOf(edit)) {
       return "already at this rank or beyond"
     }
-    const next = new Map(item.replaced)
-    const ofMessage: Replaced = new Map(replaced).set(path, edit)
-    return this.#put([[slot, new GroupItem(group, counter, next.set(id, ofMessage))]])
+    const next = replaced.filter((other) => other !== current).concat(edit)
+    return this.#put([[slot, new GroupItem(group, counter, next)]])
   }
 
   #fold(edit: Fold): Applied | string {
@@ -296,7 +307,7 @@ export class Draft {
     }
     if (slots.length === 0) return "nothing to fold"
     slots.sort((a, b) => a - b)
-    const items = slots.map((slot) => this.#slots[slot]!)
+    const items = slots.map((slot) => this.#at(slot)!)
     const fold = new FoldItem(edit, items, basis.message, context.counter)
     return this.#put(
       slots.map((slot, i) => [slot, i === 0 ? fold : null] as const),
@@ -305,18 +316,16 @@ export class Draft {
   }
 
   #memo(edit: Memo): Applied | string {
-    const { transcript, counter } = this.base.context
+    const { counter, profile, transcript } = this.base.context
     if (edit.basis !== null && !transcript.byId.has(edit.basis)) return "its basis is gone"
     const { key } = edit
-    const [shown, aside] = [this.#memos.get(key), this.#aside.get(key)]
-    const totals = this.#totals
-    const changed = this.#changed
-    let delta = zero
-    if (shown !== undefined) {
-      delta = less(delta, { ...zero, tokens: shown.tokens, bytes: shown.bytes, messages: 1 })
-    }
-    if (edit.text === null || edit.aside === true) this.#memos.delete(key)
-    if (edit.text === null || edit.aside !== true) this.#aside.delete(key)
+    const [memos, aside] = [this.#memos, this.#aside]
+    const shown = memos.get(key)
+    const { totals } = this
+    const [sums, changed] = [this.#totals, this.#changed]
+    if (shown !== undefined) this.#totals = less(sums, costOfMemo(shown))
+    this.#memos = without(memos, key)
+    this.#aside = without(aside, key)
     if (edit.text !== null) {
       const task = transcript.totals.task
       const like = task < 0 ? undefined : transcript.groups[task]!.entries[0]?.message
@@ -330,22 +339,23 @@ export class Draft {
         edit,
         message,
         ...(edit.aside === true ? { aside: true } : {}),
+        ...(isAtTail(edit, profile) ? { tail: true } : {}),
         ...(edit.data === undefined ? {} : { data: edit.data })
       }
-      if (edit.aside === true) this.#aside.set(key, item)
+      if (edit.aside === true || isAtTail(edit, profile))
+        this.#aside = new Map(this.#aside).set(key, item)
       else {
-        this.#memos.set(key, item)
-        delta = add(delta, { ...zero, tokens: item.tokens, bytes: item.bytes, messages: 1 })
+        this.#memos = new Map(this.#memos).set(key, item)
+        this.#totals = add(this.#totals, costOfMemo(item))
       }
     }
-    this.#totals = add(totals, delta)
     this.#changed = true
     return {
-      delta,
+      delta: less(this.totals, totals),
       undo: () => {
-        put(this.#memos, key, shown)
-        put(this.#aside, key, aside)
-        this.#totals = totals
+        this.#memos = memos
+        this.#aside = aside
+        this.#totals = sums
         this.#changed = changed
       }
     }
@@ -354,21 +364,25 @@ export class Draft {
   /** The view as it now is. The draft is spent. */
   freeze(): ViewState {
     if (!this.#changed) return this.base
-    const items = (
-      this.#folds.size === 0 ? this.#slots : this.#slots.filter((i) => i !== null)
-    ) as ReadonlyArray<Item>
-    const folds = new Map<ItemId, FoldItem>()
-    for (const [id, { item, slot }] of this.#folds)
-      if (this.#slots[slot] === item) folds.set(id, item)
-    const next = new ViewState(
-      this.base.context,
-      items,
-      this.#memos,
+    let stay = this.#list.length
+    const folds = new Map(this.base.folds)
+    for (const [slot, item] of this.#changes) {
+      const old = this.#list.at(slot)!
+      if (item === old) continue
+      stay = Math.min(stay, slot)
+      if (folds.get(old.id) === old) folds.delete(old.id)
+      if (item instanceof FoldItem) folds.set(item.id, item)
+    }
+    const others: Array<Item> = []
+    for (let slot = stay; slot < this.#list.length; slot++) {
+      const item = this.#at(slot)
+      if (item) others.push(item)
+    }
+    return this.base.instead(stay, others, {
+      memoItems: this.#memos,
+      aside: this.#aside,
       folds,
-      this.#totals,
-      this.#aside
-    )
-    next.held = this.base.held
-    return next
+      totals: this.#totals
+    })
   }
 }

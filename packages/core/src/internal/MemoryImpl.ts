@@ -106,9 +106,10 @@ export class MemoryImpl implements Memory {
       if (self.#closed) return yield* Effect.fail(new MemoryClosed())
       if (!self.#loaded) yield* self.#restore
       yield* self.#counted(options, messages)
-      const now = yield* Clock.currentTimeMillis
+      const clock = yield* Clock.Clock
+      const now = clock.currentTimeMillisUnsafe()
       const session = self.#session
-      const keep = session.transcript.update(messages)
+      const keep = session.update(messages)
       if (!self.#load.isProvisional) self.#meter.learn(session)
       const context = self.#context(options, now)
       const fresh = self.#replay
@@ -130,7 +131,8 @@ export class MemoryImpl implements Memory {
         strategies: self.#strategies,
         commit: self.#given.commit,
         strategyTimeout: self.#given.strategyTimeout,
-        dryRun
+        dryRun,
+        now: () => clock.currentTimeMillisUnsafe()
       }).pipe(Effect.provideService(IsDryRun, dryRun))
       if (!dryRun) {
         self.#settled = { inputs, walked }

@@ -177,7 +177,7 @@ export class Meter {
   #take({ ledger, journal }: Session, last: Sent, known: Calibration, answer?: Entry): void {
     if (known === this.#known) return
     this.#known = known
-    const newest = answer?.id ?? last.items.at(-1)?.members.at(-1)
+    const newest = answer?.id ?? last.items.at(last.items.length - 1)?.members.at(-1)
     ledger.anchored = last.edits === ledger.sent ? newest : undefined
     journal.push(calibrationLine(known, ledger))
   }

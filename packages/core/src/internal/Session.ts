@@ -4,20 +4,28 @@ import { editLine } from "../Ledger.ts"
 import type { StepLog } from "../StepLog.ts"
 import type { Transcript } from "../Transcript.ts"
 import type { Accepted } from "./gate.ts"
+import type { Chunked } from "./Chunked.ts"
 import type { Item } from "./items.ts"
 import { follow } from "./replay.ts"
+import type { SentTail } from "./tail.ts"
+import { sentTail, withoutTail } from "./tail.ts"
 import type { ViewContext, ViewState } from "./ViewState.ts"
 
-/** What was sent last, to tell how much of it stands at the front of the next request. */
+/** What was sent last, to tell how much of it stands at the front of the next request; sums without the tail. */
 export interface Sent {
-  readonly items: ReadonlyArray<Item>
+  readonly items: Chunked<Item>
+  /** Tokens of the items alone. */
+  readonly itemTokens: number
   readonly memo: string
   readonly memoPlace: number
   readonly tokens: number
   readonly messages: number
+  /** Tokens of all of it, as counted. */
   readonly estimate: number
   readonly fixed: number
   readonly at: number
+  /** What stood at its end that need not stand in the next. */
+  readonly tail: SentTail | undefined
   /** Messages that the memos take. */
   readonly memos: number
   /** Edits in force. */
@@ -35,6 +43,14 @@ export const memoText = (view: ViewState): string =>
         .sort()
         .join("\n\n")
 
+export const memoTokens = ({ memoItems }: ViewState): number => {
+  let tokens = 0
+  for (const memo of memoItems.values()) tokens += memo.tokens
+  return tokens
+}
+
+const NONE: ReadonlyArray<never> = []
+
 /** The state of one memory. Every change of the ledger is noted in the journal as it happens. */
 export class Session {
   readonly transcript: Transcript
@@ -50,6 +66,13 @@ export class Session {
     this.transcript = transcript
     this.steps = steps
     this.ledger = ledger
+  }
+
+  /** Takes the host's list as it now is; gives how many groups at the front stayed. */
+  update(messages: ReadonlyArray<unknown>): number {
+    const { last, ledger } = this
+    const tail = last === undefined ? { at: undefined, texts: ledger.tails } : last.tail
+    return this.transcript.update(withoutTail(messages, tail))
   }
 
   /** Brings both views up to what the history now is; `keep` groups at its front are as they were. */
@@ -77,14 +100,16 @@ export class Session {
   /** Notes what is sent, to tell how much of it stands at the front of the next request. */
   remember(view: ViewState, now: number, beside: Pick<Sent, "system" | "tools"> | undefined): void {
     this.last = {
-      items: view.items,
+      items: view.list,
+      itemTokens: view.totals.tokens - memoTokens(view),
       memo: memoText(view),
       memoPlace: view.memoPlace,
-      tokens: view.estimate,
+      tokens: view.totals.tokens + view.context.overheadTokens,
       messages: view.totals.messages,
       estimate: view.estimate,
       fixed: view.fixed,
       at: now,
+      tail: sentTail(view),
       memos: view.memoItems.size,
       edits: this.ledger.sent,
       system: beside?.system,
@@ -120,14 +145,14 @@ export class Session {
         after
       })
       this.journal.push(editLine(record))
-      this.drop(new Set(older.map(({ seq }) => seq)))
+      if (older.length > 0) this.drop(new Set(older.map(({ seq }) => seq)))
       return record.seq
     })
   }
 
   /** The staged memos that can't be sent any more once a newer one of their key is staged. */
   #replacedBy(edit: Edit): ReadonlyArray<EditRecord> {
-    if (edit.kind !== "memo") return []
+    if (edit.kind !== "memo") return NONE
     return this.ledger.staged.filter(
       ({ edit: other }) =>
         other.kind === "memo" &&

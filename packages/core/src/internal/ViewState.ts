@@ -9,10 +9,13 @@ import type { Step, StepLog } from "../StepLog.ts"
 import type { Group, Transcript } from "../Transcript.ts"
 import { isUnknownRole } from "../Transcript.ts"
 import type { ImageRef, ItemRef, MemoRef, ResultRef, Usage, View } from "../View.ts"
+import { Chunked } from "./Chunked.ts"
 import { Draft } from "./Draft.ts"
 import type { FoldItem, Item } from "./items.ts"
 import { GroupItem } from "./items.ts"
 import { protectionOf } from "./protect.ts"
+import type { Tail } from "./tail.ts"
+import { layTail, tailOf, withCost } from "./tail.ts"
 
 /** What all views of one memory share during a request. */
 export interface ViewContext {
@@ -57,7 +60,9 @@ export interface Totals {
   readonly messages: number
 }
 
-const NO_MEMOS: ReadonlyMap<string, MemoItem> = new Map()
+const messagesOf = ({ messages }: Item): ReadonlyArray<Message> => messages
+const imagesOf = ({ images }: Item): ReadonlyArray<ImageRef> => images
+const resultsOf = ({ results }: Item): ReadonlyArray<ResultRef> => results
 
 const unedited = new WeakMap<Group, GroupItem>()
 
@@ -68,35 +73,39 @@ const plainItem = (group: Group, counter: Counter): GroupItem => {
   return item
 }
 
+/** What a view is made of, beside its items. */
+export interface ViewParts {
+  readonly context: ViewContext
+  readonly memoItems: ReadonlyMap<string, MemoItem>
+  /** The memos at the tail and those that stand in no request: not among `memoItems`, and not in `totals`. */
+  readonly aside: ReadonlyMap<string, MemoItem>
+  readonly folds: ReadonlyMap<ItemId, FoldItem>
+  readonly totals: Totals
+}
+
 /** The view that a memory works with. It never changes; a `Draft` makes the next one. */
 export class ViewState implements View {
   readonly context: ViewContext
-  readonly #items: ReadonlyArray<Item>
+  readonly list: Chunked<Item>
   readonly memoItems: ReadonlyMap<string, MemoItem>
   readonly folds: ReadonlyMap<ItemId, FoldItem>
   readonly totals: Totals
-  /** The memos that stand in no request: not among `memoItems`, and in no sum. */
   readonly aside: ReadonlyMap<string, MemoItem>
-  /** The items of the view that this one extends, and how many of them stand here too. */
-  #extended: { readonly items: ReadonlyArray<Item>; readonly stay: number } | undefined
   /** True while edits wait because the host went back to where they would touch the newest. */
   held = false
-  #messages: ReadonlyArray<Message> | undefined
-  #images: ReadonlyArray<ImageRef> | undefined
-  #results: ReadonlyArray<ResultRef> | undefined
+  #messages: Chunked<Message> | undefined
+  #images: Chunked<ImageRef> | undefined
+  #results: Chunked<ResultRef> | undefined
   #groups: ReadonlyArray<ItemRef> | undefined
   #usage: Usage | undefined
+  /** `null` until it is asked for. */
+  #tail: Tail | undefined | null = null
+  /** The messages with the tail. */
+  #sent: ReadonlyArray<Message> | undefined
 
-  constructor(
-    context: ViewContext,
-    items: ReadonlyArray<Item>,
-    memoItems: ReadonlyMap<string, MemoItem>,
-    folds: ReadonlyMap<ItemId, FoldItem>,
-    totals: Totals,
-    aside: ReadonlyMap<string, MemoItem> = NO_MEMOS
-  ) {
+  constructor(list: Chunked<Item>, { aside, context, folds, memoItems, totals }: ViewParts) {
     this.context = context
-    this.#items = items
+    this.list = list
     this.memoItems = memoItems
     this.folds = folds
     this.totals = totals
@@ -114,36 +123,55 @@ export class ViewState implements View {
       messages += group.entries.length
     }
     const { tokens, bytes, images, imageBytes, imageTokens } = totals
-    return new ViewState(context, items, new Map(), new Map(), {
-      tokens,
-      bytes,
-      images,
-      imageBytes,
-      imageTokens,
-      messages
+    return new ViewState(Chunked.of(items), {
+      context,
+      memoItems: new Map(),
+      aside: new Map(),
+      folds: new Map(),
+      totals: { tokens, bytes, images, imageBytes, imageTokens, messages }
     })
   }
 
   /** Groups and folds in order. */
   get items(): ReadonlyArray<Item> {
-    return this.#items
-  }
-
-  /** How many items at the front are those of a list, as far as that need not be compared: none where it is not known. */
-  sharedWith(items: ReadonlyArray<Item>): number {
-    if (items === this.items) return items.length
-    return items === this.#extended?.items ? this.#extended.stay : 0
+    return this.list.flat
   }
 
   /** The same view for another request: other limits, overhead, pins. */
   with(context: ViewContext): ViewState {
-    const { aside, folds, items, memoItems } = this
-    const next = new ViewState(context, items, memoItems, folds, this.totals, aside)
+    return this.instead(this.list.length, [], { context })
+  }
+
+  /** The view whose items are these up to `stay`, and others behind that. What was looked up is taken along. */
+  instead(stay: number, others: ReadonlyArray<Item>, parts: Partial<ViewParts>): ViewState {
+    const { aside, context, folds, list, memoItems, totals } = this
+    const next = new ViewState(list.instead(stay, others), {
+      aside,
+      context,
+      folds,
+      memoItems,
+      totals,
+      ...parts
+    })
     next.held = this.held
-    next.#messages = this.#messages
-    next.#images = this.#images
-    next.#results = this.#results
+    const gone: Array<Item> = []
+    for (let i = stay; i < list.length; i++) gone.push(list.at(i)!)
+    const behind = <A>(made: Chunked<A> | undefined, of: (item: Item) => ReadonlyArray<A>) =>
+      made?.instead(
+        gone.reduce((left, item) => left - of(item).length, made.length),
+        others.flatMap(of)
+      )
+    if (this.#memosStand(stay, next)) next.#messages = behind(this.#messages, messagesOf)
+    next.#images = behind(this.#images, imagesOf)
+    next.#results = behind(this.#results, resultsOf)
     return next
+  }
+
+  /** True where another view, with the same items up to `stay`, has the same memos in the same place before that. */
+  #memosStand(stay: number, { memoItems, memoPlace }: ViewState): boolean {
+    if (memoItems.size !== this.memoItems.size) return false
+    for (const [key, memo] of memoItems) if (this.memoItems.get(key) !== memo) return false
+    return memoItems.size === 0 || (memoPlace === this.memoPlace && memoPlace <= stay)
   }
 
   /**
@@ -153,61 +181,63 @@ export class ViewState implements View {
   extend(context: ViewContext, keep: number): ViewState {
     const { groups } = context.transcript
     const border = keep === 0 ? 0 : groups[keep - 1]!.first + groups[keep - 1]!.entries.length
-    let stay = this.items.length
-    let { tokens, bytes, images, imageBytes, imageTokens, messages } = this.totals
-    while (stay > 0 && this.items[stay - 1]!.first >= border) {
-      const item = this.items[--stay]!
-      tokens -= item.tokens
-      bytes -= item.bytes
-      images -= item.imageCount
-      imageBytes -= item.imageBytes
-      imageTokens -= item.imageTokens
-      messages -= item.messages.length
+    const sum = { ...this.totals }
+    const count = (item: Item, sign: 1 | -1): void => {
+      sum.tokens += sign * item.tokens
+      sum.bytes += sign * item.bytes
+      sum.images += sign * item.imageCount
+      sum.imageBytes += sign * item.imageBytes
+      sum.imageTokens += sign * item.imageTokens
+      sum.messages += sign * item.messages.length
     }
+    let stay = this.list.length
+    while (stay > 0 && this.list.at(stay - 1)!.first >= border) count(this.list.at(--stay)!, -1)
     const fresh: Array<Item> = []
     for (let g = keep; g < groups.length; g++) {
       const group = groups[g]!
       if (group.entries.length === 0) continue
       const item = plainItem(group, context.counter)
       fresh.push(item)
-      tokens += item.tokens
-      bytes += item.bytes
-      images += item.imageCount
-      imageBytes += item.imageBytes
-      imageTokens += item.imageTokens
-      messages += item.messages.length
+      count(item, 1)
     }
-    const gone = this.items.slice(stay)
-    const items = instead(this.items, gone.length, fresh)
-    const totals = { tokens, bytes, images, imageBytes, imageTokens, messages }
-    const next = new ViewState(context, items, this.memoItems, this.folds, totals, this.aside)
-    next.#extended = { items: this.items, stay }
-    const tailed = <A>(list: ReadonlyArray<A>, of: (item: Item) => ReadonlyArray<A>) =>
-      instead(
-        list,
-        gone.reduce((sum, item) => sum + of(item).length, 0),
-        fresh.flatMap(of)
-      )
-    const task = context.transcript.totals.task
-    // The memos stand behind the task: as long as that stays, what was laid out before it stays too.
-    if (this.#messages !== undefined && (this.memoItems.size === 0 || (task >= 0 && task < keep))) {
-      next.#messages = tailed(this.#messages, (i) => i.messages)
-    }
-    if (this.#images !== undefined) next.#images = tailed(this.#images, (i) => i.images)
-    if (this.#results !== undefined) next.#results = tailed(this.#results, (i) => i.results)
-    return next
+    return this.instead(stay, fresh, { context, totals: sum })
   }
 
   get messages(): ReadonlyArray<Message> {
+    if (this.tail === undefined) return this.#laidOut.flat
+    return (this.#sent ??= layTail(this.#laidOut.toArray(), this.tail, this.tailAt))
+  }
+
+  /** The messages in an array of their own. */
+  copyMessages(): Array<Message> {
+    return this.tail === undefined ? this.#laidOut.toArray() : this.messages.slice()
+  }
+
+  /** Where the memos at the tail stand; nothing where there are none. */
+  get tail(): Tail | undefined {
+    if (this.#tail === null) this.#tail = tailOf(this.list, this.aside, this.context)
+    return this.#tail
+  }
+
+  /** The message that holds the tail; how many there are where none does. */
+  get tailAt(): number {
+    const { tail } = this
+    let at = this.totals.messages
+    if (tail === undefined) return at
+    for (let i = tail.item; i < this.list.length; i++) at -= this.list.at(i)!.messages.length
+    return at + tail.message - (this.memoPlace > tail.item ? this.memoItems.size : 0)
+  }
+
+  get #laidOut(): Chunked<Message> {
     if (this.#messages !== undefined) return this.#messages
     const out: Array<Message> = []
     const behind = this.memoItems.size === 0 ? -1 : this.memoPlace
     if (behind === 0) this.#pushMemos(out)
-    for (let i = 0; i < this.items.length; i++) {
-      for (const m of this.items[i]!.messages) out.push(m)
+    for (let i = 0; i < this.list.length; i++) {
+      for (const m of this.list.at(i)!.messages) out.push(m)
       if (i + 1 === behind) this.#pushMemos(out)
     }
-    return (this.#messages = out)
+    return (this.#messages = Chunked.of(out))
   }
 
   #pushMemos(out: Array<Message>): void {
@@ -220,12 +250,12 @@ export class ViewState implements View {
     if (task >= 0) {
       const first = this.context.transcript.groups[task]!.first
       let i = 0
-      while (i < this.items.length && this.items[i]!.first <= first) i++
+      while (i < this.list.length && this.list.at(i)!.first <= first) i++
       return i
     }
     let i = 0
-    while (i < this.items.length) {
-      const role = this.items[i]!.messages[0]?.role
+    while (i < this.list.length) {
+      const role = this.list.at(i)!.messages[0]?.role
       if (role !== "system" && (role === undefined || !isUnknownRole(role))) break
       i++
     }
@@ -241,23 +271,22 @@ export class ViewState implements View {
   }
 
   get images(): ReadonlyArray<ImageRef> {
-    return (this.#images ??=
-      this.totals.images === 0
-        ? []
-        : this.items.flatMap((i) => (i.imageCount === 0 ? [] : i.images)))
+    return (this.#images ??= Chunked.of(
+      this.totals.images === 0 ? [] : this.items.flatMap(imagesOf)
+    )).flat
   }
 
   get results(): ReadonlyArray<ResultRef> {
-    return (this.#results ??= this.items.flatMap((i) => i.results))
+    return (this.#results ??= Chunked.of(this.items.flatMap(resultsOf))).flat
   }
 
   get steps(): ReadonlyArray<Step> {
     return this.context.steps.steps
   }
 
-  /** Tokens by the counter alone, overhead included. */
+  /** Tokens by the counter alone, tail and overhead included. */
   get estimate(): number {
-    return this.totals.tokens + this.context.overheadTokens
+    return withCost(this.totals, this.tail).tokens + this.context.overheadTokens
   }
 
   /** The part of the estimate that no learned ratio scales. */
@@ -267,7 +296,7 @@ export class ViewState implements View {
 
   get usage(): Usage {
     if (this.#usage !== undefined) return this.#usage
-    const { images, imageBytes, messages, bytes } = this.totals
+    const { images, imageBytes, messages, bytes } = withCost(this.totals, this.tail)
     return (this.#usage = {
       ...this.context.calibrate(this.estimate, this.fixed),
       images,
@@ -325,31 +354,30 @@ export class ShownView extends ViewState {
   readonly #copies = new Map<string, ReadonlyArray<unknown>>()
 
   constructor(source: ViewState) {
-    const { aside, context, folds, items, memoItems, totals } = source
-    super(context, items, memoItems, folds, totals, aside)
+    super(source.list, source)
     this.#source = source
   }
 
-  #copy<A>(key: string, list: ReadonlyArray<A>): ReadonlyArray<A> {
+  #own<A>(key: string, copied: () => ReadonlyArray<A>): ReadonlyArray<A> {
     let copy = this.#copies.get(key) as ReadonlyArray<A> | undefined
-    if (copy === undefined) this.#copies.set(key, (copy = list.slice()))
+    if (copy === undefined) this.#copies.set(key, (copy = copied()))
     return copy
   }
 
   override get items(): ReadonlyArray<Item> {
-    return this.#copy("items", this.#source.items)
+    return this.#own("items", () => this.#source.list.toArray())
   }
 
   override get messages(): ReadonlyArray<Message> {
-    return this.#copy("messages", this.#source.messages)
+    return this.#own("messages", () => this.#source.copyMessages())
   }
 
   override get images(): ReadonlyArray<ImageRef> {
-    return this.#copy("images", this.#source.images)
+    return this.#own("images", () => this.#source.images.slice())
   }
 
   override get results(): ReadonlyArray<ResultRef> {
-    return this.#copy("results", this.#source.results)
+    return this.#own("results", () => this.#source.results.slice())
   }
 
   override get limits(): Limits {
@@ -365,13 +393,3 @@ export class ShownView extends ViewState {
     return { ...this.#source.usage }
   }
 }
-
-/** A list with others in the place of its last ones; copied once, since it is long. */
-const instead = <A>(
-  list: ReadonlyArray<A>,
-  gone: number,
-  fresh: ReadonlyArray<A>
-): ReadonlyArray<A> =>
-  gone === 0 && fresh.length === 0
-    ? list
-    : (gone === 0 ? list : list.slice(0, list.length - gone)).concat(fresh)

@@ -1,5 +1,4 @@
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -95,6 +94,12 @@ const answer = <A>(
   )
 }
 
+/** How long a strategy may take, and the time; both in ms. */
+interface Timing {
+  readonly strategyTimeout: number
+  readonly now: () => number
+}
+
 /**
  * Runs a strategy in its box: failure, time-out and nonsense are its own and end in the report. A strategy
  * that answers at once costs no timer.
@@ -102,18 +107,18 @@ const answer = <A>(
 export const runBoxed = (
   { propose, breaker, strategy }: Started,
   view: View,
-  limit: number
+  { now, strategyTimeout }: Timing
 ): Effect.Effect<Boxed> =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    if (!breaker.allows(now)) return { proposals: [], error: "left alone after failures in a row" }
+    if (!breaker.allows(now()))
+      return { proposals: [], error: "left alone after failures in a row" }
     // Detached: a strategy that can't be interrupted must not hold the request that gave up on it.
     const fiber = yield* Effect.forkDetach(
       Effect.suspend(() => propose(view)),
       { startImmediately: true }
     )
-    const exit = fiber.pollUnsafe() ?? (yield* answer(fiber, strategy.name, limit))
+    const exit = fiber.pollUnsafe() ?? (yield* answer(fiber, strategy.name, strategyTimeout))
     const boxed = read(exit, strategy.name)
-    breaker.settle(boxed.error === undefined, yield* Clock.currentTimeMillis)
+    breaker.settle(boxed.error === undefined, now())
     return boxed
   })

@@ -1,5 +1,7 @@
 import type { CommitDecision, CommitRule, Staged } from "../Commit.ts"
-import { isAside } from "../Ledger.ts"
+import type { FoldAhead } from "../CommitAhead.ts"
+import type { Fold, ItemId } from "../Edit.ts"
+import { isBeside } from "../Ledger.ts"
 import type { EditRecord } from "../Ledger.ts"
 import { splitBlockId } from "../Message.ts"
 import { errorText } from "./box.ts"
@@ -28,7 +30,6 @@ export const memoPosition = ({ transcript }: Session): number => {
 const positions = (session: Session, view: ViewState): ReadonlyMap<number, number> => {
   const { transcript, ledger } = session
   const folds = new Map<string, number>()
-  for (const fold of view.folds.values()) folds.set(fold.id, fold.first)
   const found = new Map<number, number>()
   for (const { seq, edit } of ledger.staged) {
     if (edit.kind === "replace") {
@@ -36,7 +37,8 @@ const positions = (session: Session, view: ViewState): ReadonlyMap<number, numbe
       if (entry !== undefined) found.set(seq, transcript.groups[entry.group]!.first)
     } else if (edit.kind === "fold") {
       const at = edit.items.map(
-        (id) => folds.get(id) ?? transcript.groupById.get(id)?.first ?? Number.NaN
+        (id) =>
+          folds.get(id) ?? (view.folds.get(id) ?? transcript.groupById.get(id))?.first ?? Number.NaN
       )
       const first = Math.min(...at)
       if (Number.isNaN(first) || !transcript.byId.has(edit.basis)) continue
@@ -53,12 +55,11 @@ const positions = (session: Session, view: ViewState): ReadonlyMap<number, numbe
 const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate> => {
   const { transcript, ledger } = session
   const at = positions(session, view)
-  const inForce = new Set(
-    ledger.inForce.map((r) => (r.edit.kind === "memo" ? r.edit.key : undefined))
-  )
+  const isFirst = (key: string): boolean =>
+    ledger.inForce.findLast(({ edit }) => edit.kind === "memo" && edit.key === key) === undefined
   return ledger.staged.flatMap((r) => {
     const position = at.get(r.seq)
-    if (position === undefined || isAside(r)) return []
+    if (position === undefined || isBeside(r)) return []
     // Where the newest says the same as what has left, an edit of that one is not for it.
     if (r.soft !== true && touchesNewest(view.context, r.edit)) return []
     return [
@@ -69,8 +70,8 @@ const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate>
         position,
         saved: r.before - r.after,
         age: ageOf(r, transcript),
-        span: spanOf(r, transcript),
-        firstMemo: r.edit.kind === "memo" && r.edit.text !== null && !inForce.has(r.edit.key)
+        span: r.edit.kind === "fold" ? spanOf(r.edit.items, transcript) : 0,
+        firstMemo: r.edit.kind === "memo" && r.edit.text !== null && isFirst(r.edit.key)
       }
     ]
   })
@@ -83,10 +84,10 @@ const ageOf = ({ at }: EditRecord, transcript: Session["transcript"]): number =>
 }
 
 /** Requests from the oldest to the newest group that a fold takes; earlier folds in it had their own. */
-const spanOf = ({ edit }: EditRecord, { groupById }: Session["transcript"]): number => {
-  if (edit.kind !== "fold" || edit.items.length < 2) return 0
+const spanOf = (items: ReadonlyArray<ItemId>, { groupById }: Session["transcript"]): number => {
+  if (items.length < 2) return 0
   let [oldest, newest] = [Infinity, 0]
-  for (const id of edit.items) {
+  for (const id of items) {
     const requests = groupById.get(id)?.upTo.requests
     if (requests === undefined) continue
     oldest = Math.min(oldest, requests)
@@ -153,6 +154,38 @@ const withMemos = (staged: ReadonlyArray<Candidate>, cut: number): number =>
     ? Math.min(cut, ...staged.flatMap((s) => (s.edit.kind === "memo" ? [s.position] : [])))
     : cut
 
+/** Whether the rule would bring a fold into force that is yet to be made. */
+export const isDueAhead = (
+  session: Session,
+  view: ViewState,
+  rule: CommitRule,
+  { call, items, saved }: FoldAhead
+): boolean => {
+  const { transcript } = session
+  const folds = [...view.folds.values(), ...(session.work?.folds.values() ?? [])]
+  const at = items.map(
+    (id) => transcript.groupById.get(id)?.first ?? folds.find((f) => f.id === id)?.first ?? 0
+  )
+  const position = Math.min(...at)
+  const edit: Fold = { kind: "fold", id: "ahead", items, text: "", basis: "" }
+  const one: Staged = {
+    edit,
+    strategy: "",
+    position,
+    saved,
+    age: 0,
+    span: spanOf(items, transcript),
+    firstMemo: false,
+    call
+  }
+  try {
+    const { cut } = checked(rule([...candidates(session, view), one], view, view.profile))
+    return cut !== null && cut <= position
+  } catch {
+    return true
+  }
+}
+
 export interface Committed {
   readonly view: ViewState
   readonly seqs: ReadonlySet<number>
@@ -175,9 +208,9 @@ const checked = (decision: CommitDecision): CommitDecision => {
 
 /** Brings staged edits into force as the rule says, or as a limit demands. */
 export const commitStaged = (session: Session, view: ViewState, rule: CommitRule): Committed => {
-  const aside = session.ledger.staged.filter(isAside)
-  if (aside.length === 0) return commitShown(session, view, rule)
-  const [before, seqs] = apply(view, aside)
+  const beside = session.ledger.staged.filter(isBeside)
+  if (beside.length === 0) return commitShown(session, view, rule)
+  const [before, seqs] = apply(view, beside)
   const committed = commitShown(session, before, rule)
   return { ...committed, seqs: new Set([...seqs, ...committed.seqs]) }
 }
@@ -187,7 +220,7 @@ const commitShown = (session: Session, view: ViewState, rule: CommitRule): Commi
     view,
     seqs: new Set(),
     from: Infinity,
-    waiting: session.ledger.staged.filter((r) => !isAside(r)).length,
+    waiting: session.ledger.staged.filter((r) => !isBeside(r)).length,
     forced: false,
     reason: "nothing is staged"
   }

@@ -1,3 +1,4 @@
+import type { FoldAhead } from "../CommitAhead.ts"
 import type { ItemId, Proposal } from "../Edit.ts"
 import * as Edit from "../Edit.ts"
 import type { MessageId } from "../Message.ts"
@@ -87,6 +88,25 @@ export const aimOf = (
   return basis === undefined || fresh < view.limits.tokens * LEAST
     ? undefined
     : { items, ids: items.map((item) => item.id), basis, fresh }
+}
+
+/** Tokens of what a model is told beside the record. */
+const TOLD = 600
+
+/** The fold of what may be folded as it would be, before anybody is asked for its text. */
+export const aheadOf = (
+  view: View,
+  { ids, items }: Aim,
+  { registryTokens, targetTokens }: Pick<PlanOptions, "registryTokens" | "targetTokens">
+): FoldAhead => {
+  const inAim = new Set(ids)
+  const tokens = items.reduce((sum, item) => sum + item.tokens, 0)
+  const images = view.images.reduce((s, i) => (inAim.has(i.item) ? s + i.tokens : s), 0)
+  return {
+    items: ids,
+    saved: tokens - Math.min(targetTokens + registryTokens, tokens * 0.4),
+    call: { input: tokens - images + TOLD, output: targetTokens }
+  }
 }
 
 /** The fold of what may be folded; nothing where there is no room for a summary. */

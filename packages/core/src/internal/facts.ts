@@ -25,11 +25,17 @@ export interface Facts {
   readonly imageTokens: number
   readonly calls: ReadonlyArray<string>
   readonly thinking: number
-  /** True where a call has no id or no name, or two have one id. */
+  /** True where a call has no id or no name, or two have one id that is not empty. */
   readonly oddCalls: boolean
+  /** How many messages of the transcript say this; the transcript keeps count. */
+  times: number
 }
 
 const NONE: ReadonlyArray<never> = []
+
+/** A list that stays, without the room that one which grew has left: most are of one entry, or empty. */
+export const exactly = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> =>
+  list.length === 0 ? NONE : list.slice()
 
 export const imageFact = (block: Block, path: string, counter: Counter): ImageFact | undefined => {
   const image = imageOf(block)
@@ -38,13 +44,11 @@ export const imageFact = (block: Block, path: string, counter: Counter): ImageFa
   return { path, size, tokens: counter.image(size, image.detail), bytes: image.data?.length ?? 0 }
 }
 
-const isCall = (block: Block): block is ToolCallBlock =>
-  isCallLike(block) && textId(block.id) !== "" && typeof block.name === "string"
-
 const isCallLike = (block: Block | null): block is ToolCallBlock => block?.type === "toolCall"
 
-/** An id as hosts give it; empty for what is none. */
-export const textId = (id: unknown): string => (typeof id === "string" ? id : "")
+/** A call that can be answered. Some providers give empty ids: then its place says which result is its own. */
+const isCall = (block: ToolCallBlock): boolean =>
+  typeof block.id === "string" && typeof block.name === "string"
 
 /** Closes a message that we made: no strategy may write to what is sent. The host's own are the host's. */
 export const frozen = <M extends { readonly content?: unknown }>(message: M): M => {
@@ -52,48 +56,38 @@ export const frozen = <M extends { readonly content?: unknown }>(message: M): M 
   return Object.freeze(message)
 }
 
-/** An assistant message whose calls can be answered, and what the host calls each of them. */
-export interface Mended<M> {
-  readonly message: M
-  /** For the id of each call the id that the host has given it; empty for none. */
-  readonly given: ReadonlyMap<string, string>
-  /** Why calls were left out: nobody can send one without a name, and one that is told twice is one. */
-  readonly left: ReadonlySet<string>
+/** Where the calls stand that can't be answered: those without an id or name, or beyond `answers` of one id. */
+export const oddCalls = (
+  message: { readonly content?: unknown },
+  answers: (id: string) => number
+): ReadonlySet<number> => {
+  const told = new Map<string, number>()
+  const odd = new Set<number>()
+  for (const [i, block] of blocksOf(message).entries()) {
+    if (!isCallLike(block)) continue
+    const nth = isCall(block) ? (told.get(block.id) ?? 0) : 0
+    if (!isCall(block) || (block.id !== "" && nth > 0 && nth >= answers(block.id))) odd.add(i)
+    else told.set(block.id, nth + 1)
+  }
+  return odd
 }
 
-const mended = new WeakMap<object, Mended<object>>()
+const mended = new WeakMap<object, Map<string, object>>()
 
-/**
- * The same message with an id for each call that has none, or one that a call before it has: some providers give
- * none. The ids come from what the message says, so that they are the same in each request.
- */
-export const withCallIds = <M extends { readonly content?: unknown }>(
+/** The same message without some of its blocks: one object for the same ones. */
+export const withoutBlocks = <M extends { readonly content?: unknown }>(
   message: M,
-  print: string
-): Mended<M> => {
-  let known = mended.get(message) as Mended<M> | undefined
-  if (known === undefined) {
-    const given = new Map<string, string>()
-    const told = new Set<string>()
-    const left = new Set<string>()
-    const content = blocksOf(message).flatMap((block): ReadonlyArray<Block> => {
-      if (!isCallLike(block)) return [block]
-      const own = textId(block.id)
-      const all = fingerprint({ content: [block] })
-      if (typeof block.name !== "string") left.add("a call without a name; left out")
-      else if (own !== "" && told.has(all)) left.add("a call that is told twice; left out once")
-      else {
-        told.add(all)
-        const id = own !== "" && !given.has(own) ? own : `call_${print}_${given.size}`
-        given.set(id, own)
-        return [id === own ? block : Object.freeze({ ...block, id })]
-      }
-      return []
-    })
-    known = { message: frozen({ ...message, content }), given, left }
-    mended.set(message, known)
+  left: ReadonlySet<number>
+): M => {
+  let known = mended.get(message) as Map<string, M> | undefined
+  if (known === undefined) mended.set(message, (known = new Map<string, M>()))
+  const key = [...left].join()
+  let clean = known.get(key)
+  if (clean === undefined) {
+    const content = blocksOf(message).filter((_, i) => !left.has(i))
+    known.set(key, (clean = frozen({ ...message, content })))
   }
-  return known
+  return clean
 }
 
 const measure = (message: Message, print: string, counter: Counter): Facts => {
@@ -106,8 +100,8 @@ const measure = (message: Message, print: string, counter: Counter): Facts => {
     if (image !== undefined) images.push(image)
     else if (block.type === "toolCall") {
       if (message.role !== "assistant") return
-      if (!isCall(block) || calls.includes(block.id)) oddCalls = true
-      else calls.push(block.id)
+      if (!isCall(block) || (block.id !== "" && calls.includes(block.id))) oddCalls = true
+      if (isCall(block)) calls.push(block.id)
     } else if (block.type === "thinking") thinking++
   })
   let imageBytes = 0
@@ -120,12 +114,13 @@ const measure = (message: Message, print: string, counter: Counter): Facts => {
     print,
     tokens: counter.message(message),
     bytes: messageBytes(message),
-    images: images.length === 0 ? NONE : images,
+    images: exactly(images),
     imageBytes,
     imageTokens,
-    calls: calls.length === 0 ? NONE : calls,
+    calls: exactly(calls),
     thinking,
-    oddCalls
+    oddCalls,
+    times: 0
   }
 }
 

@@ -1,8 +1,10 @@
 import type { Edit, Fold, Memo, Replace } from "../Edit.ts"
 import type { Block, Message } from "../Message.ts"
 import { blockAt, imageOf, isBlank, splitBlockId } from "../Message.ts"
+import type { Profile } from "../Profile.ts"
 import type { Delta, Draft } from "./Draft.ts"
 import { protectionOf } from "./protect.ts"
+import { isAtTail } from "./tail.ts"
 
 /** Tokens that a guard may add where an image goes. */
 const WORDS = 8
@@ -115,7 +117,11 @@ const memoFault = (draft: Draft, edit: Memo): string | undefined => {
   if (!(Number.isFinite(edit.cap) && edit.cap > 0))
     return "a memo needs a cap of more than 0 tokens"
   const before = draft.memo(edit.key)
-  const samePlace = before === undefined || (before.aside === true) === (edit.aside === true)
+  const { profile } = draft.base.context
+  const samePlace =
+    before === undefined ||
+    ((before.aside === true) === (edit.aside === true) &&
+      isAtTail(before.edit, profile) === isAtTail(edit, profile))
   return samePlace && (before?.text ?? null) === edit.text ? "unchanged" : undefined
 }
 
@@ -193,7 +199,7 @@ const copyBlock = (block: Block): Block =>
  * A copy of what makes the edit, so that what a strategy does to its own object later does not reach the
  * ledger, nor what the ledger can't save. Throws on what is no JSON.
  */
-const copy = (edit: Edit): Edit => {
+const copy = (edit: Edit, profile: Profile): Edit => {
   const data = edit.kind === "replace" || edit.data === undefined ? {} : { data: json(edit.data) }
   switch (edit.kind) {
     case "replace": {
@@ -213,6 +219,7 @@ const copy = (edit: Edit): Edit => {
         basis,
         cap,
         ...(edit.aside === true ? { aside: true } : {}),
+        ...(isAtTail(edit, profile) ? { tail: true } : {}),
         ...data
       }
     }
@@ -236,7 +243,7 @@ export const accept = (draft: Draft, proposed: Edit, options: GateOptions): Acce
   if (fault !== undefined) return fault
   let edit: Edit
   try {
-    edit = copy(proposed)
+    edit = copy(proposed, draft.base.profile)
   } catch {
     return "what it holds is not JSON"
   }

@@ -1,5 +1,6 @@
 /** Fast, deterministic, not for secrets: two 32-bit lanes, 53 bits of result. */
 
+/** Whole numbers of 32 bits with a sign: what is larger is an object of its own for each change. */
 interface Lanes {
   a: number
   b: number
@@ -19,7 +20,15 @@ const finish = (h: Lanes): number => {
 }
 
 const mixText = (h: Lanes, text: string, from: number, to: number): void => {
-  for (let i = from; i < to; i++) mix(h, text.charCodeAt(i))
+  // In locals: as fields the lanes would be written to memory for each character.
+  let { a, b } = h
+  for (let i = from; i < to; i++) {
+    const value = text.charCodeAt(i)
+    a = Math.imul(a ^ value, 0x9e3779b1)
+    b = Math.imul(b ^ value, 0x85ebca6b) ^ (b >>> 15)
+  }
+  h.a = a
+  h.b = b
 }
 
 /** Up to here a text is hashed whole; behind it head, tail and evenly spaced windows stand for it. */
@@ -40,13 +49,13 @@ const mixSampled = (h: Lanes, text: string): void => {
 
 /** Hash of a whole text, base 36. */
 export const hashText = (text: string): string => {
-  const h: Lanes = { a: 0x811c9dc5, b: text.length }
+  const h: Lanes = { a: 0x811c9dc5 | 0, b: text.length }
   mixText(h, text, 0, text.length)
   return finish(h).toString(36)
 }
 
 const hashOf = (value: unknown, depth: number): number => {
-  const h: Lanes = { a: 0x811c9dc5, b: 0x1b873593 }
+  const h: Lanes = { a: 0x811c9dc5 | 0, b: 0x1b873593 }
   switch (typeof value) {
     case "string":
       mix(h, 1)
@@ -67,7 +76,8 @@ const hashOf = (value: unknown, depth: number): number => {
         mix(h, 5)
         // A sum does not depend on the order of the keys: stores may reorder them.
         let sum = 0
-        for (const [key, item] of Object.entries(value)) {
+        for (const key of Object.keys(value)) {
+          const item: unknown = (value as Record<string, unknown>)[key]
           if (item === undefined) continue
           const k: Lanes = { a: 7, b: hashOf(item, depth + 1) | 0 }
           mixSampled(k, key)

@@ -1,15 +1,15 @@
 import type { Counter } from "../Counter.ts"
 import type { Fold, ItemId, Replace } from "../Edit.ts"
 import type { Block, Message, MessageId } from "../Message.ts"
-import { blockAt, blockId, imageOf, replaceBlocks, visitBlocks } from "../Message.ts"
+import { blockAt, blockId, imageOf, replaceBlocks, splitBlockId, visitBlocks } from "../Message.ts"
 import type { Entry, Group } from "../Transcript.ts"
 import type { ImageRef, ItemRef, ResultRef } from "../View.ts"
 import { messageBytes } from "./bytes.ts"
 import type { ImageFact } from "./facts.ts"
-import { frozen, imageFact } from "./facts.ts"
+import { exactly, frozen, imageFact } from "./facts.ts"
 
-/** The replacements of one message, by path. */
-export type Replaced = ReadonlyMap<string, Replace>
+/** The replacements in a group, one a block. */
+export type Replaced = ReadonlyArray<Replace>
 
 /** An item of a view, with what it costs. */
 export interface Item extends ItemRef {
@@ -29,7 +29,7 @@ const NONE: ReadonlyArray<never> = []
 export class GroupItem implements Item {
   readonly kind = "group"
   readonly group: Group
-  readonly replaced: ReadonlyMap<MessageId, Replaced> | undefined
+  readonly replaced: Replaced | undefined
   readonly messages: ReadonlyArray<Message>
   readonly tokens: number
   readonly bytes: number
@@ -40,7 +40,7 @@ export class GroupItem implements Item {
   #images: ReadonlyArray<ImageRef> | undefined
   #results: ReadonlyArray<ResultRef> | undefined
 
-  constructor(group: Group, counter: Counter, replaced?: ReadonlyMap<MessageId, Replaced>) {
+  constructor(group: Group, counter: Counter, replaced?: Replaced) {
     this.group = group
     this.replaced = replaced
     if (replaced === undefined) {
@@ -53,14 +53,14 @@ export class GroupItem implements Item {
       return
     }
     let { tokens, bytes } = group
+    const edits = byMessage(replaced)
     const messages: Array<Message> = []
     for (const entry of group.entries) {
-      const edits = replaced.get(entry.id)
-      if (edits === undefined) {
+      const to = edits.get(entry.id)
+      if (to === undefined) {
         messages.push(entry.message)
         continue
       }
-      const to = new Map([...edits].map(([path, edit]) => [path, edit.to]))
       const message = frozen(replaceBlocks(entry.message, to))
       messages.push(message)
       tokens += counter.message(message) - entry.facts.tokens
@@ -105,37 +105,50 @@ export class GroupItem implements Item {
   }
 }
 
+/** What stands for which block of which message, by path. */
+const byMessage = (replaced: Replaced): ReadonlyMap<MessageId, Map<string, Replace["to"]>> => {
+  const edits = new Map<MessageId, Map<string, Replace["to"]>>()
+  for (const { block, to } of replaced) {
+    const [id, path] = splitBlockId(block)
+    const own = edits.get(id)
+    if (own === undefined) edits.set(id, new Map([[path, to]]))
+    else own.set(path, to)
+  }
+  return edits
+}
+
 const imagesOf = (item: GroupItem, counter: Counter | undefined): ReadonlyArray<ImageRef> => {
   const images: Array<ImageRef> = []
   let ordinal = item.group.upTo.images - item.group.images
   for (const entry of item.group.entries) {
-    const replaced = item.replaced?.get(entry.id)
     for (const fact of entry.facts.images) {
       ordinal++
-      const edit = replacementAt(replaced, fact.path)
+      const edit = replacementAt(item.replaced, entry.id, fact.path)
       if (edit === undefined) {
         const block = blockAt(entry.message, fact.path)
         images.push(imageRef(item, entry, fact, fact, ordinal, block))
-      } else if (edit[0] === fact.path && counter !== undefined) {
-        for (const block of edit[1].to) {
+      } else if (edit.block === blockId(entry.id, fact.path) && counter !== undefined) {
+        for (const block of edit.to) {
           const made = imageFact(block, fact.path, counter)
           if (made !== undefined) images.push(imageRef(item, entry, fact, made, ordinal, block))
         }
       }
     }
   }
-  return images
+  return exactly(images)
 }
 
-/** The replacement that covers a path: its own, or one of a block around it. */
+/** The replacement that covers a block: its own, or one of a block around it. */
 export const replacementAt = (
   replaced: Replaced | undefined,
+  message: MessageId,
   path: string
-): readonly [string, Replace] | undefined => {
+): Replace | undefined => {
   if (replaced === undefined) return undefined
   for (let p = path; p !== ""; p = p.slice(0, Math.max(0, p.lastIndexOf(".")))) {
-    const edit = replaced.get(p)
-    if (edit !== undefined) return [p, edit]
+    const id = blockId(message, p)
+    const edit = replaced.find(({ block }) => block === id)
+    if (edit !== undefined) return edit
   }
   return undefined
 }
@@ -173,10 +186,9 @@ const resultsOf = (item: GroupItem): ReadonlyArray<ResultRef> => {
   for (const entry of item.group.entries) {
     const { message } = entry
     if (message.role !== "toolResult") continue
-    const replaced = item.replaced?.get(entry.id)
     visitBlocks(message, (block, path) => {
       if (block.type !== "text" || typeof block.text !== "string") return
-      const edit = replacementAt(replaced, path)?.[1]
+      const edit = replacementAt(item.replaced, entry.id, path)
       if (edit !== undefined && edit.rank === 2) return
       const now = edit?.to[0]
       results.push({
@@ -191,7 +203,7 @@ const resultsOf = (item: GroupItem): ReadonlyArray<ResultRef> => {
       })
     })
   }
-  return results.length === 0 ? NONE : results
+  return exactly(results)
 }
 
 /** A text of ours as a message; takes the time of what it stands for, since some hosts ask for one. */

@@ -31,7 +31,7 @@ export const cacheMarks = (
   kept: number
 ): ReadonlyArray<number> => {
   if (view.profile.cache.kind !== "marks") return []
-  const last = view.totals.messages - 1
+  const last = view.tailAt - 1
   const change = nextChange(session, view)
   let next = -1
   if (change !== Infinity) {

@@ -1,4 +1,5 @@
 import type { SummaryReason } from "../VarveError.ts"
+import { declines } from "./declines.ts"
 import { withoutBase64 } from "./material.ts"
 
 /** No more than this of a text is looked at. */
@@ -63,7 +64,8 @@ export const notSummary = (given: string): readonly [SummaryReason, string] | un
   if (isJson(text)) return ["not-text", "it is JSON without a summary"]
   if (isData(text)) return ["not-text", "it is data"]
   const brief = text.trim().length <= REPLY
-  if (brief && (REFUSAL.test(text) || OFFER.test(text))) return ["refusal", "it is a reply"]
+  if (brief && (REFUSAL.test(text) || OFFER.test(text) || declines(text)))
+    return ["refusal", "it is a reply"]
   if (brief && PREFACE.test(text.trim()) && /[:!.…]\W*$/.test(text.trim()))
     return ["blank", "it is a preface alone"]
   if (text.trim().length <= 200 && ERROR.test(text)) return ["not-text", "it is an error"]

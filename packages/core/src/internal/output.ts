@@ -19,6 +19,6 @@ export const outputOf = (
   const isPlain =
     view === sent && ledger.inForce.length === 0 && transcript.repairs.length === 0 && !blind
   if (isPlain && view.totals.messages === messages.length) return messages
-  const out = blind ? withoutImages(view.messages) : view.messages
-  return isSame(out, messages) ? messages : out.slice()
+  const out = blind ? withoutImages(view.messages) : view.copyMessages()
+  return isSame(out, messages) ? messages : out
 }

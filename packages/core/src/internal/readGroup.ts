@@ -1,6 +1,7 @@
-import { isBlank } from "../Message.ts"
+import type { ToolCallBlock } from "../Message.ts"
+import { blocksOf, isBlank } from "../Message.ts"
 import type { FactsCache } from "./facts.ts"
-import { frozen, textId, withCallIds } from "./facts.ts"
+import { frozen, oddCalls, withoutBlocks } from "./facts.ts"
 
 /** A fault of the host's history that was mended. */
 export interface Repair {
@@ -9,8 +10,6 @@ export interface Repair {
 }
 
 const LOOSE = "a result without a call, or a second one; left out"
-const NO_ID = "a call without an id, or with the id of another; it was given one"
-const NO_CALL_ID = "a result without the id of its call; it answers the first one that waits"
 
 /** How many messages behind a call its result may still come, when others stand between. */
 export const REACH = 16
@@ -50,8 +49,7 @@ export interface GroupRead {
 /** Puts the host's messages together to groups, and mends what is broken on the way. */
 export class GroupReader {
   readonly #facts: FactsCache
-  readonly #noResult = new WeakMap<object, Map<string, Loose>>()
-  readonly #answers = new WeakMap<object, Loose>()
+  readonly #noResult = new WeakMap<object, Map<number, Loose>>()
 
   constructor(facts: FactsCache) {
     this.#facts = facts
@@ -75,22 +73,19 @@ export class GroupReader {
     }
     if (at < raw.length) {
       let head = raw[at] as Loose
-      let given: ReadonlyMap<string, string> | undefined
       if (head.role === "assistant" && this.#facts.of(head).oddCalls) {
-        const mended = withCallIds(head, this.#facts.of(head).print)
-        for (const what of mended.left) mend(at, what)
-        if ([...mended.given].some(([id, own]) => id !== own)) mend(at, NO_ID)
-        head = mended.message
-        given = mended.given
-        if (isBlank(head)) {
-          return { parts, open, repairs, to: at + 1 }
+        const left = oddCalls(head, (id) => resultsBehind(raw, at, id))
+        if (left.size > 0) {
+          head = withoutBlocks(head, left)
+          mend(at, "calls without an id or a name, or more of one id than results; left out")
+          if (isBlank(head)) return { parts, open, repairs, to: at + 1 }
         }
       }
       parts.push({ message: head, at })
       at++
       if (head.role === "assistant") {
-        const calls = given ?? new Map(this.#facts.of(head).calls.map((id) => [id, id]))
-        if (calls.size > 0) {
+        const calls = this.#facts.of(head).calls
+        if (calls.length > 0) {
           const read = this.#results(raw, parts, at, calls, mend)
           at = read.at
           open = read.open
@@ -113,12 +108,12 @@ export class GroupReader {
     raw: ReadonlyArray<unknown>,
     parts: Array<Part>,
     from: number,
-    calls: ReadonlyMap<string, string>,
+    calls: ReadonlyArray<string>,
     mend: (at: number, what: string) => void
   ): { at: number; open: ReadonlyArray<string>; drop: boolean } {
     const head = parts[0]!
-    /** The calls that have no result yet, in their order, each with what the host calls it. */
-    const waiting = new Map(calls)
+    /** Which calls have no result yet, in their order: several may have one id, an empty one say. */
+    const waiting = calls.map((_, nth) => nth)
     let at = from
     const take = (): void => {
       for (; at < raw.length; at++) {
@@ -126,13 +121,11 @@ export class GroupReader {
         if (!isMessage(message)) mend(at, "not a message with a role; left out")
         else if (message.role !== "toolResult") break
         else {
-          const own = textId(message.toolCallId)
-          const id = callOf(waiting, own)
-          if (id === undefined) mend(at, LOOSE)
+          const answered = waiting.findIndex((nth) => calls[nth] === message.toolCallId)
+          if (answered < 0) mend(at, LOOSE)
           else {
-            waiting.delete(id)
-            if (own === "") mend(at, NO_CALL_ID)
-            parts.push({ message: id === own ? message : this.#answering(message, id), at })
+            waiting.splice(answered, 1)
+            parts.push({ message, at })
           }
         }
       }
@@ -140,8 +133,8 @@ export class GroupReader {
     take()
     let direct = parts.length
     // A result may stand behind other messages (approvals): then all up to it is one group.
-    while (waiting.size > 0 && at < raw.length) {
-      const found = findResult(raw, at, new Set(waiting.values()))
+    while (waiting.length > 0 && at < raw.length) {
+      const found = findResult(raw, at, new Set(waiting.map((nth) => calls[nth])))
       if (found === undefined) break
       for (; at < found; at++) {
         const message = raw[at]
@@ -153,71 +146,63 @@ export class GroupReader {
       }
       take()
     }
-    if (waiting.size === 0) return { at, open: [], drop: false }
+    if (waiting.length === 0) return { at, open: [], drop: false }
     const stopped = head.message.stopReason === "aborted" || head.message.stopReason === "error"
     if (stopped) return { at, open: [], drop: true }
     const between = parts.some((p, i) => i > 0 && p.message.role !== "toolResult")
-    if (at >= raw.length && !between) return { at, open: [...waiting.keys()], drop: false }
-    for (const id of waiting.keys()) {
+    if (at >= raw.length && !between)
+      return { at, open: waiting.map((nth) => calls[nth]!), drop: false }
+    for (const nth of waiting) {
       mend(head.at, "a call without a result; a note stands for it")
-      parts.splice(direct++, 0, { message: this.#placeholder(head.message, id), at: -1 })
+      parts.splice(direct++, 0, { message: this.#placeholder(head.message, nth), at: -1 })
     }
     return { at, open: [], drop: false }
   }
 
-  /** The same result with the id of its call, which the host didn't give or has given twice. */
-  #answering(result: Loose, id: string): Loose {
-    let made = this.#answers.get(result)
-    if (made?.toolCallId !== id) {
-      made = frozen({ ...result, toolCallId: id })
-      this.#answers.set(result, made)
-    }
-    return made
-  }
-
-  #placeholder(head: Loose, id: string): Loose {
+  /** The result in the place of the one that the n-th call has not. */
+  #placeholder(head: Loose, nth: number): Loose {
     let made = this.#noResult.get(head)
     if (made === undefined) this.#noResult.set(head, (made = new Map()))
-    let message = made.get(id)
+    let message = made.get(nth)
     if (message === undefined) {
-      const call = Array.isArray(head.content)
-        ? (head.content as ReadonlyArray<Record<string, unknown>>).find(
-            (b) => b?.type === "toolCall" && b.id === id
-          )
-        : undefined
+      const call = blocksOf(head).filter((b): b is ToolCallBlock => b?.type === "toolCall")[nth]!
       message = frozen({
         role: "toolResult",
-        toolCallId: id,
-        toolName: typeof call?.name === "string" ? call.name : "unknown",
+        toolCallId: call.id,
+        toolName: call.name,
         content: [Object.freeze({ type: "text", text: "[no result was recorded]" })],
         isError: true,
         ...(typeof head.timestamp === "number" ? { timestamp: head.timestamp } : {})
       }) as Loose
-      made.set(id, message)
+      made.set(nth, message)
     }
     return message
   }
 }
 
-/** The call that a result of this id answers: the first of its id; the first of all where it has none. */
-const callOf = (waiting: ReadonlyMap<string, string>, own: string): string | undefined => {
-  for (const [id, given] of waiting) if (own === "" || own === given) return id
-  return undefined
+/** How many results of an id stand right behind a message. */
+const resultsBehind = (raw: ReadonlyArray<unknown>, head: number, id: string): number => {
+  let found = 0
+  for (let i = head + 1; i < raw.length; i++) {
+    const message = raw[i]
+    if (!isMessage(message) || message.role !== "toolResult") break
+    if (message.toolCallId === id) found++
+  }
+  return found
 }
 
-/** Where a result for one of these calls stands, as far as one may; one without an id stands behind its call. */
+/** Where a result for one of these calls stands, as far as one may. */
 const findResult = (
   raw: ReadonlyArray<unknown>,
   from: number,
-  waiting: ReadonlySet<string>
+  waiting: ReadonlySet<unknown>
 ): number | undefined => {
   const end = Math.min(raw.length, from + REACH)
   for (let i = from; i < end; i++) {
     const message = raw[i]
     if (!isMessage(message)) continue
     if (message.role === "toolResult") {
-      const own = textId(message.toolCallId)
-      if (own !== "" && waiting.has(own)) return i
+      if (waiting.has(message.toolCallId)) return i
     } else if (message.role === "assistant") return undefined
   }
   return undefined

@@ -12,13 +12,12 @@ export const reasoningBehind = (view: ViewState, from: number): ReadonlyArray<Ed
     if (!(item instanceof GroupItem) || item.last < from) continue
     for (const entry of item.group.entries) {
       if (entry.facts.thinking === 0) continue
-      const replaced = item.replaced?.get(entry.id)
       const { content } = entry.message
       const alone =
         Array.isArray(content) &&
         (content as ReadonlyArray<Block>).every((b) => b?.type === "thinking")
       visitBlocks(entry.message, (block, path) => {
-        if (block.type !== "thinking" || replacementAt(replaced, path) !== undefined) return
+        if (block.type !== "thinking" || replacementAt(item.replaced, entry.id, path)) return
         edits.push(
           EditOf.replace(
             blockId(entry.id, path),

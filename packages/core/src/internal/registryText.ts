@@ -18,6 +18,9 @@ interface Section {
 const RULES =
   "Constraints of the user, and decisions, oldest first; what was said later may change them"
 
+/** The share of numbers. It is kept for them: where all before them take theirs, nothing would be left of it. */
+const NUMBERS = 0.05
+
 /** In the order in which they stand: facts with a line each, then names in one line. */
 const SECTIONS: ReadonlyArray<Section> = [
   { kind: "request", title: "Asked before, oldest first", share: 0.1 },
@@ -27,10 +30,10 @@ const SECTIONS: ReadonlyArray<Section> = [
   { kind: "screen", title: "Screen, as last seen", share: 0.05 },
   { kind: "written", title: "Files written", share: 0.2 },
   { kind: "read", title: "Other files read", share: 0.15 },
-  { kind: "path", title: "Other paths", share: 0.3 },
+  { kind: "path", title: "Other paths", share: 0.26 },
   { kind: "url", title: "URLs", share: 0.03 },
   { kind: "id", title: "Identifiers", share: 0.12 },
-  { kind: "number", title: "Numbers", share: 0.05 }
+  { kind: "number", title: "Numbers", share: NUMBERS }
 ]
 
 /** Who comes first where not all has room. */
@@ -158,7 +161,10 @@ export const registryText = (
   }
   const sections = FIRST.map((kind) => SECTIONS.find((section) => section.kind === kind)!)
   let room = tokens
-  for (const section of sections) room -= take(section, Math.min(room, section.share * tokens))
+  for (const [i, section] of sections.entries()) {
+    const kept = sections.slice(i + 1).some(({ kind }) => kind === "number") ? NUMBERS * tokens : 0
+    room -= take(section, Math.min(Math.max(0, room - kept), section.share * tokens))
+  }
   for (const section of sections) room -= take(section, room)
 
   /** How many facts and touched files are left out, by title; of other names nobody misses the number. */

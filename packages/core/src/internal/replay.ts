@@ -1,6 +1,8 @@
 import type { Edit } from "../Edit.ts"
 import type { EditRecord, Ledger } from "../Ledger.ts"
+import type { Chunked } from "./Chunked.ts"
 import { Draft, isConversation } from "./Draft.ts"
+import type { Item } from "./items.ts"
 import { GroupItem } from "./items.ts"
 import { isNewest, protectionOf } from "./protect.ts"
 import type { ViewContext } from "./ViewState.ts"
@@ -65,21 +67,20 @@ const canExtend = (
   // Edits that wait for newer messages are looked at again each time.
   if (view.held) return false
   let dropped = 0
-  for (let i = view.items.length - 1; i >= 0 && view.items[i]!.first >= border; i--) {
-    const item = view.items[i]!
+  const { list } = view
+  for (let i = list.length - 1; i >= 0 && list.at(i)!.first >= border; i--) {
+    const item = list.at(i)!
     if (!(item instanceof GroupItem) || item.replaced !== undefined) return false
     // More than an open group that goes on: the host went back.
     if (++dropped > 1 || item.group.open.length === 0) return false
   }
   for (const fold of view.folds.values()) if (fold.last >= border) return false
   // What was folded away whole comes back where nothing else is left.
-  const left = view.items.length - dropped
-  if (dropped > 0 && !view.items.some((item, i) => i < left && item.messages.some(isConversation)))
-    return false
+  if (dropped > 0 && !speaks(list, list.length - dropped)) return false
   // A memo stands behind the task and takes its time: a task that has just come moves it.
   const { task } = transcript.totals
   if (view.memoItems.size > 0 && !(task >= 0 && task < keep)) return false
-  for (const memo of view.memoItems.values()) {
+  for (const memo of view.memos) {
     if (memo.basis !== null && !transcript.byId.has(memo.basis)) return false
   }
   if (ledger.touched.size === 0) return true
@@ -89,6 +90,12 @@ const canExtend = (
       return false
   }
   return true
+}
+
+/** True where one of the first `count` items has a message of the conversation. */
+const speaks = (list: Chunked<Item>, count: number): boolean => {
+  for (let i = 0; i < count; i++) if (list.at(i)!.messages.some(isConversation)) return true
+  return false
 }
 
 /** Brings a view up to what the transcript now is: extended where that is enough, replayed where it isn't. */
@@ -110,7 +117,7 @@ export const follow = (
 
 const sameEnd = (view: ViewState, { transcript }: ViewContext): boolean => {
   const last = transcript.groups.at(-1)
-  const item = view.items.at(-1)
+  const item = view.list.at(view.list.length - 1)
   return last === undefined
     ? item === undefined
     : item !== undefined && item.last === last.first + last.entries.length - 1

@@ -60,9 +60,9 @@ function* sites(draft: Draft, item: Item, rank: 0 | 1 | 2 = 0): Generator<Site> 
     const found: Array<[Block, string]> = []
     visitBlocks(entry.message, (block, path) => found.push([block, path]))
     for (const [block, path] of found) {
-      const now = draft.itemOf(entry.id)?.replaced?.get(entry.id)?.get(path)
-      if ((now?.rank ?? 0) <= rank)
-        yield { message: entry.message, block, id: blockId(entry.id, path) }
+      const id = blockId(entry.id, path)
+      const now = draft.itemOf(entry.id)?.replaced?.find((edit) => edit.block === id)
+      if ((now?.rank ?? 0) <= rank) yield { message: entry.message, block, id }
     }
   }
 }
@@ -287,7 +287,8 @@ export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
       }
     }
   }
-  for (const memo of view.memoItems.values()) yield EditOf.memo(memo.key, null, { cap: 1 })
+  for (const { aside, key } of view.memos)
+    if (aside !== true) yield EditOf.memo(key, null, { cap: 1 })
   if (newest === undefined || draft.item(newest.id) === undefined) return
   // A request is never empty: of one that is a single step, a note of it stays where the step can't.
   const shown = draft.item(newest.id)!.messages.length

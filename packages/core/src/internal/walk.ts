@@ -1,13 +1,13 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { CommitRule } from "../Commit.ts"
+import { CommitAhead } from "../CommitAhead.ts"
 import type { Report, StrategyReport } from "../Report.ts"
 import type { OverflowRow } from "../VarveError.ts"
 import { ContextOverflow } from "../VarveError.ts"
 import type { Started } from "./box.ts"
 import { runBoxed } from "./box.ts"
 import type { Committed } from "./commit.ts"
-import { commitStaged, memoPosition } from "./commit.ts"
+import { commitStaged, isDueAhead, memoPosition } from "./commit.ts"
 import { Draft } from "./Draft.ts"
 import type { Item } from "./items.ts"
 import { overLimits } from "./limits.ts"
@@ -15,7 +15,8 @@ import { faultsOf, take } from "./propose.ts"
 import { protectionOf } from "./protect.ts"
 import { reasoningBehind } from "./reasoning.ts"
 import type { Session } from "./Session.ts"
-import { memoText } from "./Session.ts"
+import { memoText, memoTokens } from "./Session.ts"
+import { keptBefore, tailReport } from "./tail.ts"
 import type { ViewState } from "./ViewState.ts"
 import { ShownView } from "./ViewState.ts"
 
@@ -25,6 +26,8 @@ export interface WalkOptions {
   readonly commit: CommitRule
   readonly strategyTimeout: number
   readonly dryRun: boolean
+  /** The time, ms. */
+  readonly now: () => number
 }
 
 export interface Walked {
@@ -50,15 +53,19 @@ export const walk = Effect.fnUntraced(function* (
   workBefore: ViewState,
   options: WalkOptions
 ): Effect.fn.Return<Walked> {
-  const began = yield* Clock.currentTimeMillis
+  const began = options.now()
   const reports: Array<StrategyReport> = []
   let work = workBefore
   for (const started of options.strategies) {
     if (started.strategy.guard === true) continue
     const { name } = started.strategy
-    const at = yield* Clock.currentTimeMillis
-    const boxed = yield* runBoxed(started, new ShownView(work), options.strategyTimeout)
-    const outcome = take(name, boxed, work, false, (yield* Clock.currentTimeMillis) - at)
+    const at = options.now()
+    const boxed = yield* runBoxed(started, new ShownView(work), options).pipe(
+      Effect.provideService(CommitAhead, (fold) =>
+        isDueAhead(session, sentBefore, options.commit, fold)
+      )
+    )
+    const outcome = take(name, boxed, work, false, options.now() - at)
     for (const { reason, edits } of outcome.accepted) session.stage(name, reason, edits)
     work = session.work = outcome.view
     reports.push(outcome.report)
@@ -68,7 +75,9 @@ export const walk = Effect.fnUntraced(function* (
   session.sent = committed.view
   const guarded = yield* guard(session, committed.view, options)
   const settled = settle(session, sentBefore, committed, guarded)
-  const kept = keptOf(session, settled.view)
+  // With nothing staged the two are one; what was made for `work` alone can go.
+  if (session.ledger.staged.length === 0) session.work = session.sent
+  const kept = keptBefore(session.last, keptOf(session, settled.view))
   const { transcript } = session
   const { context } = settled.view
   const { totals } = transcript
@@ -102,11 +111,12 @@ export const walk = Effect.fnUntraced(function* (
       unguarded: !options.strategies.some((s) => s.strategy.guard === true),
       over: over.map((o) => `${o.needed} ${o.axis}, the limit is ${o.limit}`),
       kept,
+      ...tailReport(settled.view),
       reasoning: settled.reasoning,
       repairs: transcript.repairs,
       faults: settled.faults,
       dryRun: options.dryRun,
-      ms: (yield* Clock.currentTimeMillis) - began
+      ms: options.now() - began
     }
   }
 })
@@ -136,9 +146,9 @@ const guard = Effect.fnUntraced(function* (
   let view = sent
   for (const started of guards) {
     const { name } = started.strategy
-    const at = yield* Clock.currentTimeMillis
-    const boxed = yield* runBoxed(started, new ShownView(view), options.strategyTimeout)
-    const outcome = take(name, boxed, view, true, (yield* Clock.currentTimeMillis) - at)
+    const at = options.now()
+    const boxed = yield* runBoxed(started, new ShownView(view), options)
+    const outcome = take(name, boxed, view, true, options.now() - at)
     reports.push(
       isFutile(view, outcome.view) ? { ...outcome.report, futile: true } : outcome.report
     )
@@ -156,7 +166,7 @@ const guard = Effect.fnUntraced(function* (
       for (const seq of session.stage(name, reason, edits)) seqs.add(seq)
     }
   }
-  from = firstDifference(sent.items, view.items)
+  from = sent.list.at(sent.list.sharedWith(view.list))?.first ?? Infinity
   if (memoText(sent) !== memoText(view)) from = Math.min(from, memoPosition(session))
   session.commit(seqs)
   session.sent = view
@@ -174,12 +184,6 @@ const isFutile = (before: ViewState, after: ViewState): boolean => {
 export const overflowOf = (view: ViewState): ContextOverflow | undefined => {
   const [worst] = overLimits(view)
   return worst && new ContextOverflow(worst.axis, worst.limit, worst.needed, tableOf(view))
-}
-
-const firstDifference = (a: ReadonlyArray<Item>, b: ReadonlyArray<Item>): number => {
-  let i = 0
-  while (i < a.length && a[i] === b[i]) i++
-  return a[i]?.first ?? Infinity
 }
 
 interface Settled {
@@ -241,22 +245,22 @@ const keptOf = ({ last }: Session, view: ViewState): Report["kept"] => {
   const memosSame = last.memo === memoText(view) && last.memoPlace === view.memoPlace
   const place = Math.min(last.memoPlace, view.memoPlace)
   const { items: before } = last
-  const { items } = view
+  const items = view.list
   const end = memosSame ? Math.min(before.length, items.length) : Math.min(place, before.length)
-  let i = Math.min(end, view.sharedWith(before))
-  while (i < end && sameItem(before[i]!, items[i]!)) i++
+  let i = Math.min(end, items.sharedWith(before))
+  while (i < end && sameItem(before.at(i)!, items.at(i)!)) i++
   if (i === before.length && memosSame) {
     return { messages: last.messages, tokens: last.tokens, share: 1 }
   }
-  let tokens = view.context.overheadTokens
-  let messages = 0
-  for (let k = 0; k < i; k++) {
-    tokens += before[k]!.tokens
-    messages += items[k]!.messages.length
+  let tokens = view.context.overheadTokens + last.itemTokens
+  let messages = last.messages - last.memos
+  for (let k = i; k < before.length; k++) {
+    tokens -= before.at(k)!.tokens
+    messages -= before.at(k)!.messages.length
   }
   if (memosSame && i >= last.memoPlace) {
-    for (const memo of view.memoItems.values()) tokens += memo.tokens
-    messages += view.memoItems.size
+    tokens += memoTokens(view)
+    messages += last.memos
   }
   return { messages, tokens, share: last.tokens === 0 ? 1 : tokens / last.tokens }
 }

@@ -40,8 +40,8 @@ const TRIES = 3
 /** Less room than this makes no summary. */
 const LEAST = 256
 
-/** Tokens of tags around a text of the record, at most. */
-const TAGS = 24
+/** Tokens of the line before a text of the record, at most, without who it is from. */
+const HEAD = 16
 
 /**
  * A summary of a request, by as many calls as its size needs: one where it fits the window, else one for each
@@ -99,7 +99,7 @@ export const summariseParts = (
     free: number,
     most: number
   ): ReadonlyArray<ReadonlyArray<Material>> => {
-    const cost = ({ from, text }: Material): number => count(from) + count(text) + TAGS
+    const cost = ({ from, text }: Material): number => count(from) + count(text) + HEAD
     // All their summaries have to fit into one prompt.
     const parts = splitMaterial(
       material,
@@ -131,7 +131,7 @@ export const summariseParts = (
         ? material
         : [{ from: "the summary so far", text: previous }, ...material]
     const parts = partsOf(all, free, most)
-    const share = Math.floor(free / 2 / parts.length) - TAGS
+    const share = Math.floor(free / 2 / parts.length) - HEAD
     const partTarget = Math.min(Math.max(targetTokens, PART_TARGET), share)
     return Effect.forEach(
       parts,

@@ -51,7 +51,7 @@ export const planLadder = (view: View, settings: Settings, find: Find): Ladder =
   const ahead: Array<Wish> = []
   const order: Order = { look, grey: near !== undefined }
   const working = look !== undefined || near !== undefined
-  const later = new Map<string, Array<ImageRef>>()
+  const later = new Map<number, Array<ImageRef>>()
   const last = images.length - 1
   // The newest is read when it arrives, to be compared once the next one is there. Where nothing else stays
   // as it is, the one before it can't wait so long.

@@ -29,20 +29,15 @@ export const contentOf = (message: unknown): ReadonlyArray<unknown> => {
 export const isText = (block: unknown): block is { readonly text: string } =>
   isRecord(block) && block["type"] === "text" && typeof block["text"] === "string"
 
-/** True for an id that a call was given because it had none, or that of another. */
-const isGivenId = (id: unknown): boolean =>
-  typeof id === "string" && /^call_[0-9a-z]+_\d+$/.test(id)
+const keysWithoutContent = (message: Loose): ReadonlyArray<string> =>
+  Object.keys(message).filter((key) => key !== "content")
 
-const isId = (id: unknown): boolean => typeof id === "string" && id !== ""
-
-/** Equal but for the content, and for the id of the call where a result lacks its own. */
+/** Equal but for the content. */
 const sameFrame = (a: Loose, b: Loose): boolean => {
-  const isMended =
-    b["role"] === "toolResult" && (isGivenId(b["toolCallId"]) || !isId(a["toolCallId"]))
-  const keysOf = (message: Loose): ReadonlyArray<string> =>
-    Object.keys(message).filter((k) => k !== "content" && !(isMended && k === "toolCallId"))
-  const keys = keysOf(a)
-  return keys.length === keysOf(b).length && keys.every((key) => Object.is(a[key], b[key]))
+  const keys = keysWithoutContent(a)
+  return (
+    keys.length === keysWithoutContent(b).length && keys.every((key) => Object.is(a[key], b[key]))
+  )
 }
 
 /** How many blocks two messages have in common, as objects. */
@@ -78,7 +73,7 @@ const derives = (from: Loose, to: Loose): boolean => {
       (b) =>
         isRecord(b) &&
         b["type"] === "toolCall" &&
-        (b["id"] === block["id"] || isGivenId(block["id"])) &&
+        b["id"] === block["id"] &&
         b["name"] === block["name"]
     )
   })
@@ -180,8 +175,9 @@ export const editFault = (from: Message, to: Message): string | undefined => {
   }
   const calls = (blocks: ReadonlyArray<unknown>) =>
     blocks.flatMap((b) => (isRecord(b) && b["type"] === "toolCall" ? [b["id"]] : []))
-  const left = calls(contentOf(to)).filter((id) => !isGivenId(id))
-  // An id that a message calls twice can only be answered once: its first call counts.
-  const asked = [...new Set(calls(before))].filter((id) => left.includes(id))
-  return isDeepStrictEqual(left, asked) ? undefined : "its calls stand in another order"
+  const asked = calls(before)
+  // Several calls may have one id, and as many stay as have a result.
+  let at = -1
+  const isInOrder = calls(contentOf(to)).every((id) => (at = asked.indexOf(id, at + 1)) >= 0)
+  return isInOrder ? undefined : "its calls stand in another order"
 }
