@@ -3,6 +3,7 @@ import { details, percent, table, usd } from "./Markdown.ts"
 
 const PAYS = "Varve, when it pays"
 const MARKED = "Varve, when it pays, with marks"
+const KNOWN = "Varve, length known"
 
 const KEPT: Readonly<Record<CostTable["kept"], string>> = {
   images: "newest images",
@@ -84,9 +85,11 @@ const figuresOf = (
 
 export const goals = (part: CostPart): ReadonlyArray<Goal> => {
   const gui = part.tables.filter(({ input }) => input.startsWith("GUI"))
+  const coding = part.tables.filter(({ input }) => input.startsWith("coding"))
   const nothing = (one: CostTable) => one.rows.filter((row) => row.who === "none")
   const bound = (name: string) => (one: CostTable) => one.rows.filter((row) => row.name === name)
   const long = gui.filter((one) => lengthOf(one) >= 100)
+  const short = part.tables.filter((one) => lengthOf(one) === 30)
   const logs = part.logs.map(({ name, costs }) => ({ name, costs }))
   const onLogs = (own: "pays" | "paysMarks", slides: "immediate" | "immediateMarks") =>
     logs.flatMap(({ costs, name }) =>
@@ -117,6 +120,17 @@ export const goals = (part: CostPart): ReadonlyArray<Goal> => {
       figuresOf(part, long, PAYS, peersOf)
     ),
     goalOf("the same, with marks", 0, figuresOf(part, long, MARKED, peersOf)),
+    goalOf("the same, length known", 0, figuresOf(part, long, KNOWN, peersOf)),
+    goalOf(
+      "the same, coding runs of 100 steps, length unknown",
+      0,
+      figuresOf(
+        part,
+        coding.filter((t) => lengthOf(t) === 100),
+        PAYS,
+        peersOf
+      )
+    ),
     goalOf(
       "at most 2 % above doing nothing, GUI runs of 30 steps, newest images",
       0.02,
@@ -130,13 +144,9 @@ export const goals = (part: CostPart): ReadonlyArray<Goal> => {
     goalOf(
       "the same, all kinds, coding runs of 30 steps too",
       0.02,
-      figuresOf(
-        part,
-        part.tables.filter((t) => lengthOf(t) === 30),
-        PAYS,
-        nothing
-      )
+      figuresOf(part, short, PAYS, nothing)
     ),
+    goalOf("the same, length known", 0.02, figuresOf(part, short, KNOWN, nothing)),
     goalOf(
       "within 10 % of the offline optimum, length known",
       0.1,

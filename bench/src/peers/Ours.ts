@@ -83,21 +83,18 @@ export const keeping = (kept: OurKept, { steps, counter, trace, at }: Input) => 
           stopReason: "stop"
         })
       })
-      // The summary is made beside the run and is in force with the next request: so that both are what the
-      // peers have in the same request, it is asked for one step earlier, and one group less stays behind it.
       const strategy = conversationSummary({
         summarizer,
         soft: SOFT,
+        // Each is waited for, as the peers do, and is in force in the same request.
+        hard: SOFT,
         // The groups alone say what stays.
         keep: 1e-6,
-        keepGroups: steps - 1,
+        keepGroups: steps,
         registryTokens: 0
       })
-      const { requests } = trace
-      const whole = (requests.at(-1)?.history ?? []).reduce((s, m) => s + counter.message(m), 0)
-      const mark = at - trace.overhead - whole / Math.max(1, requests.length)
-      // The mark is the soft one. The hard one is far: nobody's window is a limit here.
-      const tokens = Math.round(mark / SOFT)
+      // The mark is the soft one. The limit is far: nobody's window is one here.
+      const tokens = Math.round((at - trace.overhead) / SOFT)
       return { strategy, calls, options: { budget: { tokens } } }
     }
   }

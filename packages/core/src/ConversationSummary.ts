@@ -60,8 +60,8 @@ export type ConversationSummaryOptions = typeof Options.Type
  * The summary is made beside the agent, one at a time: requests go on, what arrives meanwhile stays behind it,
  * and a later request takes it in where all that it stands for is still there. Only from `hard` on does a request
  * wait for it, and never beyond its time-out. A summarizer that needs no model is done at once. Up to the middle
- * between `soft` and `hard` no summary is begun that would not pay yet: the memory's commit rule is asked first
- * (`CommitAhead`), with what a call of a model would cost.
+ * between `soft` and `hard` (between `soft` and the limit, where both are the same) no summary is begun that would
+ * not pay yet: the memory's commit rule is asked first (`CommitAhead`), with what a call of a model would cost.
  *
  * The summary is checked (`checkSummary`). Where it is refused, fails or takes longer than `timeout`, nothing is
  * lost: it is tried again once a tenth of the limit more has come, and from `hard` on the text is clipped instead.
@@ -143,8 +143,11 @@ const strategyOf = (
 ): Propose => {
   const { summarizer, soft = 0.6, timeout = 60_000 } = given
   const hard = Math.max(soft, given.hard ?? 0.9)
-  /** From here on no price is asked for: the summary is to be there before anybody has to wait for it. */
-  const late = (soft + hard) / 2
+  /**
+   * From here on no price is asked for: the summary is to be there before anybody has to wait for it, or, where
+   * each is waited for, before the limit.
+   */
+  const late = (soft + (hard > soft ? hard : 1)) / 2
   const options: PlanOptions = {
     soft,
     keep: given.keep ?? 0.5,
