@@ -78,7 +78,8 @@ export const mutants: ReadonlyArray<Mutant> = [
     find: `  const protection = protectionOf(context, edit.block)
   if (protection !== undefined && !(guard && protection.level === "soft"))`,
     put: `  const protection = protectionOf(context, edit.block)
-  if (protection !== undefined && protection.level !== "soft")`
+  if (protection !== undefined && protection.level !== "soft")`,
+    tests: ["Gate", ...invariants]
   },
 
   // The gate
@@ -152,8 +153,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "the ledger keeps the strategy's own objects",
     file: "internal/gate.ts",
-    find: "    edit = copy(proposed)",
-    put: "    edit = copy(proposed) && proposed"
+    find: "    edit = copy(proposed, draft.base.profile)",
+    put: "    edit = copy(proposed, draft.base.profile) && proposed"
   },
   {
     fault: "an atomic proposal may stand in part",
@@ -167,8 +168,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a block can go up the ladder again",
     file: "internal/Draft.ts",
-    find: "depthOf(current[1]) >= depthOf(edit)",
-    put: "depthOf(current[1]) > depthOf(edit) + 9",
+    find: "depthOf(current) >= depthOf(edit)",
+    put: "depthOf(current) > depthOf(edit) + 9",
     tests: ["Draft", ...invariants]
   },
   {
@@ -215,21 +216,21 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a second result of one call is kept",
     file: "internal/readGroup.ts",
-    find: 'typeof message.toolCallId === "string" && waiting.delete(message.toolCallId))',
-    put: 'typeof message.toolCallId === "string" && (waiting.delete(message.toolCallId), calls.includes(message.toolCallId)))',
+    find: "if (answered < 0) mend(at, LOOSE)",
+    put: "if (answered < 0) { if (calls.includes(String(message.toolCallId))) parts.push({ message, at }); else mend(at, LOOSE) }",
     tests: ["Transcript", ...invariants]
   },
   {
     fault: "a call without a result is left open",
     file: "internal/readGroup.ts",
-    find: "parts.splice(direct++, 0, { message: this.#placeholder(head.message, id), at: -1 })",
+    find: "parts.splice(direct++, 0, { message: this.#placeholder(head.message, nth), at: -1 })",
     put: ""
   },
   {
     fault: "a result behind other messages is not found",
     file: "internal/readGroup.ts",
-    find: "while (waiting.size > 0 && at < raw.length) {",
-    put: "while (waiting.size > 99 && at < raw.length) {"
+    find: "while (waiting.length > 0 && at < raw.length) {",
+    put: "while (waiting.length > 99 && at < raw.length) {"
   },
   {
     fault: "an empty message of the host is sent",
@@ -266,8 +267,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "memos stand before the task",
     file: "internal/ViewState.ts",
-    find: "this.items[i]!.first <= first) i++",
-    put: "this.items[i]!.first < first) i++",
+    find: "this.list.at(i)!.first <= first) i++",
+    put: "this.list.at(i)!.first < first) i++",
     tests: ["Draft"]
   },
 
@@ -366,8 +367,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "system text and tools are not counted",
     file: "internal/ViewState.ts",
-    find: "return this.totals.tokens + this.context.overheadTokens",
-    put: "return this.totals.tokens",
+    find: "withCost(this.totals, this.tail).tokens + this.context.overheadTokens",
+    put: "withCost(this.totals, this.tail).tokens",
     tests: guard
   },
 
