@@ -1,5 +1,6 @@
 import { Commit, ConfigError, hardLimit, memoryStore, stepMemory, strategy } from "@varve/core"
 import type { Summarizer } from "@varve/core"
+import type { Message } from "@varve/core/Message"
 import type { AnySummarizer } from "@varve/core/Summarizer"
 import type { Budget } from "@varve/core/Budget"
 import { defaultProfile } from "@varve/core/Profile"
