@@ -50,10 +50,11 @@ const all = input.trace.requests.at(-1)!.history
 const { summarize } = standIn(input.counter)
 const tokensOf = (messages: ReadonlyArray<Message>): number =>
   messages.reduce((sum, message) => sum + input.counter.message(message), 0)
-// Peers with a mark reach it with the last request that is measured: before, they have nothing to do.
+// Peers with a mark reach it with the last request that is measured: before, they have nothing to do. Those whose
+// host keeps the task don't count it.
 const setup = {
   ...setupOf({ ...input, at: 0 }, summarize),
-  at: tokensOf(all.slice(0, size + 2 * REQUESTS))
+  at: tokensOf(all.slice(1, size + 2 * REQUESTS))
 }
 const run: Run<unknown> = peer.start(setup)
 
