@@ -216,3 +216,19 @@ it("a figure that can't be of this request teaches nothing", async () => {
   const { report } = await memory.prepare([user("task"), assistant("ok"), user("go on")])
   expect(report.after.tokens).toBeLessThan(100)
 })
+
+it("of a provider without a cache, it is cold in every request, whatever the clock says", async () => {
+  for (const lifetime of [0, 300_000]) {
+    const cold: Array<boolean> = []
+    const spy = strategy("spy", (view) => {
+      cold.push(view.cacheCold)
+      return []
+    })
+    const profile = { ...defaultProfile, cache: { kind: "none" as const, minimum: 0, lifetime } }
+    const memory = createMemory({ pipeline: [spy], profile })
+    const history = [user("task"), assistant("one"), user("go on")]
+    for (const length of [1, 3]) await memory.prepare(history.slice(0, length))
+    expect(cold).toEqual([true, true])
+    await memory.close()
+  }
+})
