@@ -3,13 +3,11 @@ import { histories } from "@varve/testkit/Histories"
 import { randomStrategy, strategyPlans } from "@varve/testkit/Strategies"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { eachRequest } from "./eachRequest.ts"
 import { hosts } from "./hosts.ts"
 import { brief, seal } from "./seal.ts"
 
 const history = histories({ inFlight: false, startsWithUser: true, turns: 3, steps: 4 })
-
-const isOverflow = (error: unknown): boolean =>
-  (error as { _tag?: string })._tag === "ContextOverflow"
 
 describe.each(hosts.map((host) => [host.name, host] as const))(
   "%s",
@@ -76,22 +74,16 @@ describe.each(hosts.map((host) => [host.name, host] as const))(
             const all = seal(steps.flat())
             const text = JSON.stringify(all)
             const own = new Set<unknown>(all)
-            for (let k = 1; k <= steps.length; k++) {
-              const request = steps.slice(0, k).flat()
-              if (request.length === 0) continue
-              try {
-                const { messages: out } = await codec.prepare(memory, request)
-                const found = faults(out, request).filter((f) => !f.startsWith("marks"))
-                if (found.length > 0) throw new Error(brief({ found, out, request }))
-                const again = await codec.prepare(memory, request)
-                expect(again.messages).toEqual(out)
-                out.forEach((message, i) => {
-                  if (own.has(message)) expect(again.messages[i]).toBe(message)
-                })
-              } catch (error) {
-                if (!isOverflow(error)) throw error
-              }
-            }
+            await eachRequest(steps, async (request) => {
+              const { messages: out } = await codec.prepare(memory, request)
+              const found = faults(out, request).filter((f) => !f.startsWith("marks"))
+              if (found.length > 0) throw new Error(brief({ found, out, request }))
+              const again = await codec.prepare(memory, request)
+              expect(again.messages).toEqual(out)
+              out.forEach((message, i) => {
+                if (own.has(message)) expect(again.messages[i]).toBe(message)
+              })
+            })
             expect(JSON.stringify(all)).toBe(text)
             await memory.close()
           }

@@ -4,6 +4,7 @@ import { histories } from "@varve/testkit/Histories"
 import { randomStrategy, strategyPlans } from "@varve/testkit/Strategies"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { eachRequest } from "./eachRequest.ts"
 import { hosts } from "./hosts.ts"
 import { brief, seal } from "./seal.ts"
 
@@ -15,9 +16,6 @@ const clock = strategy("clock", (view) => [
     Edit.memo("clock", `[Reference: request ${view.messages.length}]`, { cap: 40, tail: true })
   ])
 ])
-
-const isOverflow = (error: unknown): boolean =>
-  (error as { _tag?: string })._tag === "ContextOverflow"
 
 const CLOCK = /\[Reference: request \d+\]/g
 
@@ -40,19 +38,13 @@ describe.each(hosts.map((host) => [host.name, host] as const))(
             const steps = make(messages, seed)
             const all = seal(steps.flat())
             const text = JSON.stringify(all)
-            for (let k = 1; k <= steps.length; k++) {
-              const request = steps.slice(0, k).flat()
-              if (request.length === 0) continue
-              try {
-                const { messages: out, report } = await codec.prepare(memory, request)
-                const found = faults(out, request).filter((f) => !f.startsWith("marks"))
-                const shown = JSON.stringify(out).match(CLOCK)?.length ?? 0
-                if (found.length > 0 || shown !== (report.tail === undefined ? 0 : 1))
-                  throw new Error(brief({ found, shown, out, request }))
-              } catch (error) {
-                if (!isOverflow(error)) throw error
-              }
-            }
+            await eachRequest(steps, async (request) => {
+              const { messages: out, report } = await codec.prepare(memory, request)
+              const found = faults(out, request).filter((f) => !f.startsWith("marks"))
+              const shown = JSON.stringify(out).match(CLOCK)?.length ?? 0
+              if (found.length > 0 || shown !== (report.tail === undefined ? 0 : 1))
+                throw new Error(brief({ found, shown, out, request }))
+            })
             expect(JSON.stringify(all)).toBe(text)
             await memory.close()
           }

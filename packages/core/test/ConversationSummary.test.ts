@@ -271,28 +271,34 @@ describe("conversationSummary", { timeout: 60_000 }, () => {
     const { requests, summarizer } = telling()
     const items = session(40)
     const asked: Array<FoldAhead> = []
-    const ask = (limit: number, due: boolean) =>
+    const shot = { block: "g1/1", message: "g1", item: "g1", tokens: 700 }
+    const ask = (limit: number, due: boolean, images: ReadonlyArray<typeof shot> = []) =>
       run(
-        Effect.provideService(started({ summarizer })(view(items, limit)), CommitAhead, (fold) => {
-          asked.push(fold)
-          return due
-        })
+        Effect.provideService(
+          started({ summarizer })({ ...view(items, limit), images } as unknown as View),
+          CommitAhead,
+          (fold) => {
+            asked.push(fold)
+            return due
+          }
+        )
       )
-    const [no] = await ask(Math.round(total(items) / 0.7), false)
+    const early = Math.round(total(items) / 0.7)
+    const [no] = await ask(early, false)
     expect(no).toMatchObject({ reason: expect.stringContaining("would not pay yet"), edits: [] })
     expect(requests.length).toBe(0)
-    const [{ call, items: ids, saved }] = asked as [FoldAhead]
-    expect(ids[0]).toBe("g1")
-    expect(saved).toBeGreaterThan(0)
-    expect(call.input).toBeGreaterThan(saved)
-    // The images of a record are not sent.
-    expect(call.input).toBeLessThan(total(items))
-    await ask(Math.round(total(items) / 0.7), true)
+    await ask(early, false, [shot, { ...shot, item: "g40" }])
+    const [plain, shown] = asked as [FoldAhead, FoldAhead]
+    expect(plain.items[0]).toBe("g1")
+    expect(plain.saved).toBeGreaterThan(0)
+    // A model doesn't get the images of what is folded; what stays is none of the call's.
+    expect(shown.call.input).toBe(plain.call.input - 700)
+    await ask(early, true)
     expect(requests.length).toBe(1)
     // Later nobody is asked: the summary is to be there before a request has to wait.
     await ask(Math.round(total(items) / 0.8), false)
     expect(requests.length).toBe(2)
-    expect(asked.length).toBe(2)
+    expect(asked.length).toBe(3)
   })
 
   it("whose text was refused at once is asked again for other items, as after a restart", async () => {
