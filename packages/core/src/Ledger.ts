@@ -81,8 +81,8 @@ const decode = Schema.decodeUnknownExit(Saved)
 export const isAside = ({ edit }: Pick<EditRecord, "edit">): boolean =>
   edit.kind === "memo" && edit.aside === true
 
-/** True for what stands in no request or at its end: it comes into force at once and changes nothing before that. */
-export const isBeside = ({ edit }: Pick<EditRecord, "edit">): boolean =>
+/** True for what stands outside of the prefix, in no request or at its end: it comes into force at once. */
+export const isOutside = ({ edit }: Pick<EditRecord, "edit">): boolean =>
   edit.kind === "memo" && (edit.aside === true || edit.tail === true)
 
 /** Where a number stands, or would, in records that are ascending by theirs. */
@@ -142,7 +142,7 @@ export class Ledger {
 
   /** How many edits in force stand in requests, before the tail. */
   get sent(): number {
-    return (this.#sent ??= this.inForce.reduce((sum, r) => sum + (isBeside(r) ? 0 : 1), 0))
+    return (this.#sent ??= this.inForce.reduce((sum, r) => sum + (isOutside(r) ? 0 : 1), 0))
   }
 
   /** Texts in force at the tail. */
@@ -184,19 +184,19 @@ export class Ledger {
       this.#records[placeOf(this.#records, record.seq)] = record
       inForce?.splice(placeOf(inForce, record.seq), 0, record)
       if (!isAside(record)) this.anchored = undefined
-      if (!isBeside(record) && this.#sent !== undefined) this.#sent++
+      if (!isOutside(record) && this.#sent !== undefined) this.#sent++
     }
     this.#staged = this.staged.filter((r) => !seqs.has(r.seq))
     this.#thin()
   }
 
-  /** Memos beside the history change with every step: of each key the newest few are enough. */
+  /** Memos outside of the prefix change with every step: of each key the newest few are enough. */
   #thin(): void {
     if (this.inForce.length - this.sent <= 16) return
-    const beside = this.inForce.filter(isBeside)
+    const outside = this.inForce.filter(isOutside)
     const newer = new Map<string, number>()
     const gone = new Set<EditRecord>()
-    for (const record of beside.toReversed()) {
+    for (const record of outside.toReversed()) {
       const key = (record.edit as Memo).key
       const count = newer.get(key) ?? 0
       if (count < 4) newer.set(key, count + 1)

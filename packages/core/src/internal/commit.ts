@@ -1,7 +1,7 @@
 import type { CommitDecision, CommitRule, Staged } from "../Commit.ts"
 import type { FoldAhead } from "../CommitAhead.ts"
 import type { Fold, ItemId } from "../Edit.ts"
-import { isBeside } from "../Ledger.ts"
+import { isOutside } from "../Ledger.ts"
 import type { EditRecord } from "../Ledger.ts"
 import { splitBlockId } from "../Message.ts"
 import { errorText } from "./box.ts"
@@ -59,7 +59,7 @@ const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate>
     ledger.inForce.findLast(({ edit }) => edit.kind === "memo" && edit.key === key) === undefined
   return ledger.staged.flatMap((r) => {
     const position = at.get(r.seq)
-    if (position === undefined || isBeside(r)) return []
+    if (position === undefined || isOutside(r)) return []
     // Where the newest says the same as what has left, an edit of that one is not for it.
     if (r.soft !== true && touchesNewest(view.context, r.edit)) return []
     return [
@@ -208,9 +208,9 @@ const checked = (decision: CommitDecision): CommitDecision => {
 
 /** Brings staged edits into force as the rule says, or as a limit demands. */
 export const commitStaged = (session: Session, view: ViewState, rule: CommitRule): Committed => {
-  const beside = session.ledger.staged.filter(isBeside)
-  if (beside.length === 0) return commitShown(session, view, rule)
-  const [before, seqs] = apply(view, beside)
+  const outside = session.ledger.staged.filter(isOutside)
+  if (outside.length === 0) return commitShown(session, view, rule)
+  const [before, seqs] = apply(view, outside)
   const committed = commitShown(session, before, rule)
   return { ...committed, seqs: new Set([...seqs, ...committed.seqs]) }
 }
@@ -220,7 +220,7 @@ const commitShown = (session: Session, view: ViewState, rule: CommitRule): Commi
     view,
     seqs: new Set(),
     from: Infinity,
-    waiting: session.ledger.staged.filter((r) => !isBeside(r)).length,
+    waiting: session.ledger.staged.filter((r) => !isOutside(r)).length,
     forced: false,
     reason: "nothing is staged"
   }
