@@ -52,5 +52,30 @@ describe.each(hosts.map((host) => [host.name, host] as const))(
         { numRuns: 60 }
       )
     }, 60_000)
+
+    it("a host that goes on with what was sent gathers no texts of the tail", async () => {
+      await fc.assert(
+        fc.asyncProperty(history, fc.nat(), fc.boolean(), async (messages, seed, asJson) => {
+          const memory = createMemory({
+            pipeline: [clock],
+            profile: { ...defaultProfile, startsWithUser }
+          })
+          let sent: ReadonlyArray<object> = []
+          for (const step of make(messages, seed)) {
+            const request = [...sent, ...step]
+            if (request.length === 0) continue
+            const { messages: out, report } = await codec.prepare(memory, request)
+            const shown = JSON.stringify(out).match(CLOCK)?.length ?? 0
+            if (shown !== (report.tail === undefined ? 0 : 1))
+              throw new Error(brief({ shown, out, request }))
+            // Messages of LangChain are no JSON.
+            const isPlain = out.every((m) => Object.getPrototypeOf(m) === Object.prototype)
+            sent = asJson && isPlain ? JSON.parse(JSON.stringify(out)) : out
+          }
+          await memory.close()
+        }),
+        { numRuns: 40 }
+      )
+    }, 60_000)
   }
 )

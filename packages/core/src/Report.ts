@@ -87,7 +87,7 @@ export type Report = typeof Report.Type
 
 /** One edit with its story. */
 export const Explanation = Schema.Struct({
-  /** The id for `recall`: the block, the fold or the memo. */
+  /** The block or the fold, an id for `recall`; or the key of a memo. */
   id: Schema.String,
   kind: Schema.Literals(["replace", "fold", "memo"]),
   strategy: Schema.String,

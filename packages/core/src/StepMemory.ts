@@ -63,7 +63,7 @@ const NONE: ReadonlyArray<Proposal> = []
 /**
  * The step memory: a memo with what was done so far, in three layers, and up to which step that is: the first
  * one is sent at once, newer ones when other edits come into force or the provider's cache is cold. Until then
- * the newer steps stand in the messages themselves; `compose()` always has the newest text.
+ * the newer steps stand in the messages themselves; `compose()` has all steps up to the last request.
  *
  * With `place: "tail"` the newest text is the last block of the newest message of a user or a tool in each request,
  * and what stands before that stays. That message is paid for once more: 2 to 9 % of a run where the longest prefix

@@ -131,15 +131,22 @@ export class Transcript {
     return undefined
   }
 
+  /** How many messages at the front of a list are the same objects as last time. */
+  sharedWith(raw: ReadonlyArray<unknown>): number {
+    const before = this.#raw
+    const shared = Math.min(before.length, raw.length)
+    let same = 0
+    while (same < shared && before[same] === raw[same]) same++
+    return same
+  }
+
   /**
    * Takes the host's list as it now is. Gives how many groups at the front are the same objects as before;
    * all behind them are new.
    */
   update(raw: ReadonlyArray<unknown>): number {
     const before = this.#raw
-    const shared = Math.min(before.length, raw.length)
-    let same = 0
-    while (same < shared && before[same] === raw[same]) same++
+    const same = this.sharedWith(raw)
     if (same === before.length && same === raw.length) return this.groups.length
     if (!this.#saysTheSame(raw, same)) this.revision++
     let keep = this.groups.length

@@ -114,6 +114,40 @@ describe("a step memory at the tail", () => {
     }
   )
 
+  it.each(["by object", "as JSON"] as const)(
+    "nor does one that trims or prepends, or goes on with an older request: %s",
+    async (how) => {
+      const memory = make()
+      const sent = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> =>
+        how === "by object" ? messages : JSON.parse(JSON.stringify(messages))
+      let history: ReadonlyArray<Message> = [task, ...step(1)]
+      let older: ReadonlyArray<Message> = history
+      for (let i = 2; i <= 12; i++) {
+        done(memory, i)
+        const { messages } = await memory.prepare(history)
+        expect(holders(messages), `request ${i}`).toEqual([messages.length - 1])
+        const from = i % 4 === 0 ? older : sent(messages)
+        older = sent(messages)
+        const rest =
+          i % 3 === 0 ? [user("one more thing"), ...from] : from.toSpliced(1, i % 2 ? 2 : 0)
+        history = [...rest, ...step(i)]
+      }
+      await memory.close()
+    }
+  )
+
+  it("of one memo the newest text alone is in force", async () => {
+    const memory = make()
+    for (let i = 1; i <= 6; i++) {
+      done(memory, i)
+      await memory.prepare(session(i))
+    }
+    const states = memory.explain().map(({ state }) => state)
+    expect(states.filter((state) => state === "in force")).toHaveLength(1)
+    expect(states.at(-1)).toBe("in force")
+    await memory.close()
+  })
+
   it("stands in no error, no empty result and no system text, and never in a host's own list", async () => {
     const error = result("c2", "no such button", { isError: true })
     const cases: ReadonlyArray<readonly [ReadonlyArray<Message>, number | undefined]> = [

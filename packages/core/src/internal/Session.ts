@@ -8,7 +8,7 @@ import type { Chunked } from "./Chunked.ts"
 import type { Item } from "./items.ts"
 import { follow } from "./replay.ts"
 import type { SentTail } from "./tail.ts"
-import { sentTail, withoutTail } from "./tail.ts"
+import { sentTail, withoutTails } from "./tail.ts"
 import type { ViewContext, ViewState } from "./ViewState.ts"
 
 /** What was sent last, to tell how much of it stands at the front of the next request; sums without the tail. */
@@ -70,9 +70,11 @@ export class Session {
 
   /** Takes the host's list as it now is; gives how many groups at the front stayed. */
   update(messages: ReadonlyArray<unknown>): number {
-    const { last, ledger } = this
-    const tail = last === undefined ? { at: undefined, texts: ledger.tails } : last.tail
-    return this.transcript.update(withoutTail(messages, tail))
+    const { transcript } = this
+    const { tails } = this.ledger
+    return transcript.update(
+      tails.length === 0 ? messages : withoutTails(messages, transcript.sharedWith(messages), tails)
+    )
   }
 
   /** Brings both views up to what the history now is; `keep` groups at its front are as they were. */

@@ -153,38 +153,52 @@ export const keptBefore = (last: Sent | undefined, kept: Report["kept"]): Report
 
 const isRecord = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null
 
+/** A text without these at its end, each on lines of its own: so a shape without blocks has what stood at the tail. */
+const withoutEnds = (text: string, ends: ReadonlyArray<string>): string => {
+  const end = ends.find((e) => text.endsWith("\n" + e))
+  return end === undefined ? text : withoutEnds(text.slice(0, -1 - end.length), ends)
+}
+
 /** A message without these texts at its end; itself where it has none, or nothing else. */
 const withoutTexts = (message: unknown, texts: ReadonlyArray<string>): unknown => {
   if (!isRecord(message)) return message
   const known = plain.get(message)
   if (known !== undefined) return known
   const { content } = message
+  if (typeof content === "string") {
+    const own = withoutEnds(content, texts)
+    return own === content ? message : { ...message, content: own }
+  }
   if (!Array.isArray(content)) return message
-  const isOurs = (block: unknown) =>
-    isRecord(block) && block["type"] === "text" && texts.includes(block["text"] as string)
-  const end = content.findLastIndex((block) => !isOurs(block)) + 1
-  return end === 0 || end === content.length
-    ? message
-    : { ...message, content: content.slice(0, end) }
+  const textIn = (block: unknown): string | undefined =>
+    isRecord(block) && block["type"] === "text" && typeof block["text"] === "string"
+      ? block["text"]
+      : undefined
+  const end = content.findLastIndex((block) => !texts.includes(textIn(block) ?? "")) + 1
+  const last: unknown = content[end - 1]
+  const text = textIn(last)
+  const own = text === undefined ? undefined : withoutEnds(text, texts)
+  if (end === 0 || (end === content.length && own === text)) return message
+  const stayed = content.slice(0, end)
+  if (isRecord(last) && own !== text) stayed[end - 1] = { ...last, text: own }
+  return { ...message, content: stayed }
 }
 
 /**
- * The host's list without what stood at the tail of the last request: a host that goes on with what was sent would
- * gather one tail after the other. Of a session that was just opened nobody knows where it stood: all are looked at.
+ * The host's list without what stood at the tail of a request before: a host that goes on with what was sent would
+ * gather one tail after the other. The first `known` messages are those that were looked at last time.
  */
-export const withoutTail = (
+export const withoutTails = (
   messages: ReadonlyArray<unknown>,
-  tail: { readonly at: number | undefined; readonly texts: ReadonlyArray<string> } | undefined
+  known: number,
+  texts: ReadonlyArray<string>
 ): ReadonlyArray<unknown> => {
-  if (tail === undefined || tail.texts.length === 0) return messages
   let out: Array<unknown> | undefined
-  const look = (at: number): void => {
-    const own = withoutTexts(messages[at], tail.texts)
-    if (own === messages[at]) return
+  for (let i = known; i < messages.length; i++) {
+    const own = withoutTexts(messages[i], texts)
+    if (own === messages[i]) continue
     out ??= messages.slice()
-    out[at] = own
+    out[i] = own
   }
-  if (tail.at === undefined) messages.forEach((_, at) => look(at))
-  else look(tail.at)
   return out ?? messages
 }
