@@ -51,6 +51,8 @@ const isLoop = (text: string, source: () => string): boolean => {
   const whole = repetition(text)
   const end = repetition(text.slice(text.length >> 1))
   if (whole < 0.65 && end < 0.75) return false
+  // A few words over and over tell nothing, whatever they tell of.
+  if (whole > 0.97) return true
   // A list of a hundred like steps has like lines: what repeats itself no more than its source is no loop.
   const given = repetition(source())
   return whole > given + 0.1 || end > given + 0.2

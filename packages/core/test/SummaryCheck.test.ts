@@ -213,6 +213,15 @@ describe("checkSummary", () => {
     }
   })
 
+  it("refuses a few words over and over, also where what they stand for is just that", () => {
+    const material = [{ from: "tool read", text: "and fine ".repeat(12_000) }]
+    const like = { ...request, material, targetTokens: 1500 }
+    for (const text of ["the ".repeat(1200), "and fine ".repeat(600), "ok\n".repeat(700)]) {
+      const checked = checkSummary(like, { text, stopReason: "stop" })
+      expect(Result.isFailure(checked) && checked.failure.reason).toBe("degenerate")
+    }
+  })
+
   it("takes a list of like steps where the steps were alike", () => {
     const steps = Array.from({ length: 200 }, (_, i) => ({
       from: `step ${i}`,
