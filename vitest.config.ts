@@ -23,6 +23,7 @@ export default defineConfig({
       ? ["default", ["json", { outputFile: join(root, ".cache", "tests.json") }]]
       : ["default"],
     include: ["test/**/*.test.ts"],
+    setupFiles: [join(root, "scripts/seed.ts")],
     projects: [
       { extends: true, test: { name: "repo", root, include: ["scripts/test/**/*.test.ts"] } },
       ...members.map((folder) => ({

@@ -114,7 +114,11 @@ export const checkSummary = (
     Result.fail(new SummaryError(reason, `The summary was refused: ${message}`))
   const { text, stopReason } = (result ?? {}) as Partial<SummaryResult>
   const { previous = "", material, keep, targetTokens, count } = request
+  if (typeof result === "string")
+    return refuse("unreadable", 'it is a bare text, no { text, stopReason: "stop" }')
   if (typeof text !== "string") return refuse("unreadable", `its text is ${show(text)}`)
+  if (stopReason === undefined)
+    return refuse("stop-reason", 'it has no stopReason; a whole answer has "stop"')
   if (/^tool/i.test(String(stopReason))) return refuse("tool-call", "the model called a tool")
   if (stopReason !== "stop") return refuse("stop-reason", `it ended with ${show(stopReason)}`)
   if (!/[\p{L}\p{N}]/u.test(text) || NOTHING.test(text)) return refuse("blank", "it says nothing")

@@ -47,6 +47,15 @@ describe("checkSummary", () => {
     expect(said(good, "tool_use")).toBe("tool-call")
   })
 
+  it("says what a function of the user's has to give", () => {
+    const message = (result: unknown) => {
+      const checked = checkSummary(request, result as SummaryResult)
+      return Result.isFailure(checked) && checked.failure.message
+    }
+    expect(message(good)).toContain('{ text, stopReason: "stop" }')
+    expect(message({ text: good })).toContain('it has no stopReason; a whole answer has "stop"')
+  })
+
   it.each([
     "",
     " \n\t ",

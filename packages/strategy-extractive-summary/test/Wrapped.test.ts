@@ -133,6 +133,11 @@ describe("a sentence that goes over the ends of lines", () => {
     expect(line).toMatch(/not|never/)
   })
 
+  it("that looks like code in the middle is not taken from there on", () => {
+    const torn = "The migration has not, so the team,\nfor (again)\n(again)\nMr. Smith succeeded."
+    expectDenied(made("tool bash", `Begun at noon.\n${torn}\nThe rest is fine.`), "not")
+  })
+
   it("ends at items of lists, at code, at tables and at blank lines", () => {
     const text = made(
       "user",

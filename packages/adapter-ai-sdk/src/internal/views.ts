@@ -2,10 +2,10 @@ import { aiSdk } from "@varve/codecs/AiSdk"
 import type { AiSdkMessage } from "@varve/codecs/AiSdk"
 import type { CodecOptions } from "@varve/codecs/Codec"
 import type { Message } from "@varve/core/Message"
+import { patience } from "@varve/core/Patience"
 import type { AdapterOptions } from "../AdapterOptions.ts"
 import type { SdkMemory } from "../SdkMemory.ts"
 import { startsWith } from "./same.ts"
-import { makeWait } from "./wait.ts"
 
 /** What goes with one request. */
 export type Beside = Pick<CodecOptions, "system" | "tools" | "signal">
@@ -31,8 +31,6 @@ export interface Views {
   ) => Promise<Viewed | undefined>
 }
 
-const WAIT = 120_000
-
 /**
  * The last view with what came since, where the history only grew: the best view to be had without the
  * memory. It is valid, since the view was.
@@ -49,8 +47,8 @@ const textOf = (system: Beside["system"]): string | undefined =>
   typeof system === "object" ? system.map(({ text }) => String(text)).join("\n") : system
 
 export const makeViews = (memory: SdkMemory, options: AdapterOptions): Views => {
-  const { marks, timeout = WAIT } = options
-  const wait = makeWait(timeout)
+  const { marks, timeout } = options
+  const inTime = patience(timeout)
   let last: Viewed | undefined
   let closed = false
 
@@ -73,7 +71,7 @@ export const makeViews = (memory: SdkMemory, options: AdapterOptions): Views => 
 
   /** On an overflow the smallest valid view; on a fault the list that it was given. Each with an event. */
   const anyway = (neutral: Array<Message>, { signal, system, tools }: Beside) =>
-    wait(() => memory.transformContext(neutral, signal, { system: textOf(system), tools }))
+    inTime(() => memory.transformContext(neutral, signal, { system: textOf(system), tools }))
 
   return {
     isClosed: () => closed,
@@ -82,7 +80,7 @@ export const makeViews = (memory: SdkMemory, options: AdapterOptions): Views => 
       if (beside.signal?.aborted === true) return { from: history, to: history, prepared: false }
       let overflow = false
       try {
-        const { messages } = await wait(() => aiSdk.prepare(memory, history, given(beside)))
+        const { messages } = await inTime(() => aiSdk.prepare(memory, history, given(beside)))
         return seen(history, messages, true)
       } catch (error) {
         overflow = tagOf(error) === "ContextOverflow"
@@ -101,7 +99,7 @@ export const makeViews = (memory: SdkMemory, options: AdapterOptions): Views => 
     smaller: async (error, history, beside) => {
       if (beside.signal?.aborted === true) return undefined
       try {
-        const out = await wait(() => aiSdk.recover(memory, error, history, given(beside)))
+        const out = await inTime(() => aiSdk.recover(memory, error, history, given(beside)))
         return out === undefined ? undefined : seen(history, out.messages, true)
       } catch {
         // Nothing smaller can be made: the provider's error says what happened.

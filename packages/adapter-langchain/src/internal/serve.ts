@@ -1,7 +1,7 @@
 import { langChain } from "@varve/codecs/LangChain"
+import { patience } from "@varve/core/Patience"
 import type { LangChainMemory, ModelCall } from "../LangChainAgent.ts"
 import { besides } from "./beside.ts"
-import { patience } from "./patience.ts"
 import { makeRecorder } from "./recorder.ts"
 import { says } from "./says.ts"
 
@@ -50,12 +50,9 @@ const tagOf = (error: unknown): unknown =>
 const orSame = (before: Messages, after: Messages): Messages =>
   before.length === after.length && before.every((m, i) => m === after[i]) ? before : after
 
-/** Longest wait for a memory, ms: more than a strategy and a store may take. */
-const WAIT = 120_000
-
 export const serve = (
   memory: LangChainMemory,
-  { goalArgument, marks, timeout = WAIT }: ServeOptions
+  { goalArgument, marks, timeout }: ServeOptions
 ): Served => {
   const recorder = makeRecorder(memory, goalArgument)
   const beside = besides()

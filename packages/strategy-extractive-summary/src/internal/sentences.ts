@@ -121,13 +121,19 @@ function* ofWhole(lines: ReadonlyArray<string>, people: boolean): Generator<Sent
   let open: Paragraph | undefined
   let last = ""
   let border: Shape = "prose"
-  const said = (): string => (open === undefined ? last : open.lines.join(" "))
+  /** The paragraph that was read last. */
+  let before = ""
+  const said = (): string => (open === undefined ? before : open.lines.join(" "))
   for (const [i, line] of lines.entries()) {
     const shape = shapes[i]!
     const denied = open?.denied === true
     if (shape === "blank" && denied) continue
+    // The rest of a sentence that was torn goes on to where it ends, whatever its lines look like.
+    const isTorn = open?.torn === true && !ends(last)
     const joined =
-      shape === "item" ? denied : shape === "prose" && goesOn(people ? last : said(), line, people)
+      shape === "item"
+        ? denied
+        : shape === "prose" && (isTorn || goesOn(people ? last : said(), line, people))
     if (open !== undefined && joined) {
       // What goes on for ever is no text of sentences; the rest of it is left out.
       if (open.units > PARAGRAPH) continue
@@ -135,7 +141,10 @@ function* ofWhole(lines: ReadonlyArray<string>, people: boolean): Generator<Sent
       open.units += line.length + 1
       open.denied ||= denies(open.lines)
     } else {
-      if (open !== undefined) yield* ofParagraph(open)
+      if (open !== undefined) {
+        before = said()
+        yield* ofParagraph(open)
+      }
       open = undefined
       if (shape === "prose" || shape === "item") {
         const cut = border === "blank" ? HANGS.test(last) : border !== "prose" && border !== "item"
@@ -145,7 +154,7 @@ function* ofWhole(lines: ReadonlyArray<string>, people: boolean): Generator<Sent
           !ends(last) &&
           (SMALL.test(line) ||
             HANGS.test(last.slice(-40)) ||
-            (!people && goesOn(last, line, false)))
+            (!people && goesOn(before, line, false)))
         open = { lines: [line], shape, torn, denied: denies([line]), units: line.length }
       } else if (shape !== "blank")
         yield { text: line.trim().slice(0, LONGEST).toWellFormed(), shape }
