@@ -23,6 +23,8 @@ export default defineConfig({
       ? ["default", ["json", { outputFile: join(root, ".cache", "tests.json") }]]
       : ["default"],
     include: ["test/**/*.test.ts"],
+    // Ends what hangs; no test is about how long it takes.
+    testTimeout: 120_000,
     setupFiles: [join(root, "scripts/seed.ts")],
     projects: [
       { extends: true, test: { name: "repo", root, include: ["scripts/test/**/*.test.ts"] } },

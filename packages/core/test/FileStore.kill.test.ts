@@ -33,7 +33,7 @@ const killed = (directory: string, acks: number, spins: number): Promise<number>
 
 it(
   `a process killed at ${RUNS} random moments never loses an entry that was acknowledged`,
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async () => {
     const base = mkdtempSync(join(tmpdir(), "varve-kill-"))
     let [done, torn] = [0, 0]

@@ -116,7 +116,7 @@ const wholeLines = (bytes: Uint8Array, size = bytes.length): number =>
 describe("a process that is killed", () => {
   it(
     `${RUNS} times at random moments goes on with every edit and step that it had said`,
-    { timeout: 240_000 },
+    { timeout: 600_000 },
     async () => {
       let [done, sessions] = [0, 0]
       const session = async (): Promise<void> => {

@@ -41,7 +41,7 @@ const found = (messages: ReadonlyArray<Message>, pattern: RegExp): ReadonlyArray
 
 it.runIf(requireData("summaries of real sessions"))(
   "of real coding sessions, a fold has the files that were touched, and what the agent writes again",
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async () => {
     const sums = { touched: [0, 0], path: [0, 0], name: [0, 0] }
     let folds = 0
