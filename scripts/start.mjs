@@ -3,7 +3,7 @@
 // It runs before anything is installed, on any Node from 20.19 on: plain JavaScript, no dependency.
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -14,6 +14,7 @@ const path = (...parts) => join(root, ...parts)
 const tasks = {
   test: [path("node_modules", "vitest", "vitest.mjs"), "run"],
   demo: ["--conditions=@varve/source", path("examples", "gui-agent", "src", "demo.ts")],
+  example: ["--conditions=@varve/source"],
   verify: [path("scripts", "verify.ts")],
   soak: ["--conditions=@varve/source", path("bench", "src", "soak", "soak.ts")],
   mutate: [path("scripts", "mutate.ts")],
@@ -24,6 +25,9 @@ const tasks = {
   release: [path("scripts", "release.ts")],
   summary: [path("scripts", "summary.ts")]
 }
+
+/** What an example runs. */
+const mainOf = (folder) => path("examples", folder, "src", "main.ts")
 
 const say = (line) => process.stderr.write(`varve: ${line}\n`)
 const stop = (line, code = 1) => {
@@ -129,6 +133,12 @@ if (!atLeast(process.versions.node, 20, 19)) {
 const [task = "", ...args] = process.argv.slice(2)
 if (!Object.hasOwn(tasks, task)) {
   stop(`unknown task ${JSON.stringify(task)}; there are: ${Object.keys(tasks).join(", ")}`, 2)
+}
+if (task === "example") {
+  const name = args.shift() ?? ""
+  const all = readdirSync(path("examples")).filter((folder) => existsSync(mainOf(folder)))
+  if (!all.includes(name)) stop(`name an example: ${all.join(", ")}`, 2)
+  tasks.example.push(mainOf(name))
 }
 await install()
 const { code } = await run(findNode(), [...tasks[task], ...args], {

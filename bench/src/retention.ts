@@ -83,7 +83,7 @@ const row = (...cells: ReadonlyArray<string | number>): void =>
     cells.map((cell, i) => (i === 0 ? String(cell).padEnd(24) : String(cell).padStart(11))).join("")
   )
 
-const HEAD = "[Summary of the earlier part"
+const HEAD = "<summary so far"
 
 interface Seen {
   readonly dropped: ReadonlyArray<Message>

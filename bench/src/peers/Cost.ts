@@ -47,7 +47,7 @@ interface CostLog {
   readonly requests: number
   readonly costs: Readonly<
     Record<
-      "nothing" | "immediate" | "pays" | "immediateMarks" | "paysMarks",
+      "nothing" | "immediate" | "pays" | "known" | "immediateMarks" | "paysMarks" | "knownMarks",
       ReadonlyArray<number | null>
     >
   >
@@ -138,15 +138,19 @@ const logOf = async (input: Input): Promise<CostLog> => {
   const marked = (policy: Policy) =>
     onAll(async (sheet) => (sheet.marks ? costOn(input, policy, sheet) : null))
   const plain = (policy: Policy) => onAll((sheet) => costOn(input, policy, sheet))
+  const requests = input.trace.requests.length
+  const known = { expectedRequests: requests }
   return {
     name: input.name,
-    requests: input.trace.requests.length,
+    requests,
     costs: {
       nothing: await plain(nothing),
       immediate: await plain(slide(keep)),
       pays: await plain(whenItPays(keep)),
+      known: await plain(whenItPays(keep, known)),
       immediateMarks: await marked(slide(keep, { marks: true })),
-      paysMarks: await marked(whenItPays(keep, { marks: true }))
+      paysMarks: await marked(whenItPays(keep, { marks: true })),
+      knownMarks: await marked(whenItPays(keep, { ...known, marks: true }))
     }
   }
 }

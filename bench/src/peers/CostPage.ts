@@ -91,15 +91,13 @@ export const goals = (part: CostPart): ReadonlyArray<Goal> => {
   const long = gui.filter((one) => lengthOf(one) >= 100)
   const short = part.tables.filter((one) => lengthOf(one) === 30)
   const logs = part.logs.map(({ name, costs }) => ({ name, costs }))
-  const onLogs = (own: "pays" | "paysMarks", slides: "immediate" | "immediateMarks") =>
+  const onLogs = (own: "pays" | "known", marks: "" | "Marks") =>
     logs.flatMap(({ costs, name }) =>
-      costs[own].flatMap((cost, i) => {
-        const other = costs[slides][i]
+      costs[`${own}${marks}`].flatMap((cost, i) => {
+        const other = costs[`immediate${marks}`][i]
         if (cost === null || other === null || other === undefined) return []
         const value = cost / Math.min(costs.nothing[i]!, other) - 1
-        return [
-          { value, where: `${name}, ${part.sheets[i]}${own === "pays" ? "" : ", with marks"}` }
-        ]
+        return [{ value, where: `${name}, ${part.sheets[i]}${marks === "" ? "" : ", with marks"}` }]
       })
     )
   const totals = (["pays", "paysMarks"] as const).flatMap((own) =>
@@ -165,8 +163,9 @@ export const goals = (part: CostPart): ReadonlyArray<Goal> => {
     goalOf(
       "on each real log and sheet at most 2 % above the cheaper of nothing and immediate",
       0.02,
-      [...onLogs("pays", "immediate"), ...onLogs("paysMarks", "immediateMarks")]
+      [...onLogs("pays", ""), ...onLogs("pays", "Marks")]
     ),
+    goalOf("the same, length known", 0.02, [...onLogs("known", ""), ...onLogs("known", "Marks")]),
     goalOf("on all real logs together cheaper than both, each sheet", 0, totals)
   ].filter(({ of }) => of > 0)
 }

@@ -67,6 +67,9 @@ describe("the demo", () => {
     check(lines, readSession(recording).requests.length)
     expect(lines.join("\n")).toMatch(/^ +images +\S+ > \S+ .*% less/m)
     expect(lines.join("\n")).toContain("[image 1280x720; step ")
+    const readme = readFileSync(join(here, "../../../README.md"), "utf8")
+    const [, shown] = /`npm run demo`\):\n\n```\n(.*?)\n```/s.exec(readme)!
+    expect(lines.join("\n")).toContain(shown)
   }, 60_000)
 
   it.skipIf(!requireData("the demo on a session of pi"))(

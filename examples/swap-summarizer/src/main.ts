@@ -22,7 +22,7 @@ const summaryBy = async (summarizer: Summarizer) => {
         : content.map((block) => (block.type === "text" ? block.text : "")).join("\n")
     )
     .join("\n")
-  const summary = /<summary>\n(.*?)\n<\/summary>/s.exec(text)?.[1] ?? ""
+  const summary = /<summary [^>]*>\n(.*?)\n<\/summary>/s.exec(text)?.[1] ?? ""
   return { summary, reason: fold?.reason ?? "", before: report.before, after: report.after }
 }
 

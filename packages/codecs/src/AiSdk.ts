@@ -1,5 +1,5 @@
 import type { Block } from "@varve/core/Message"
-import { blocksOf, imageOf, nestedOf } from "@varve/core/Message"
+import { blocksOf, imageOf, isTail, nestedOf } from "@varve/core/Message"
 import type { Codec } from "./Codec.ts"
 import { makeCodec } from "./internal/makeCodec.ts"
 import type { PartResult, PartShape } from "./internal/parts.ts"
@@ -75,10 +75,10 @@ const itemOf = ({ providerOptions }: Loose): unknown =>
         ?.itemId
     : undefined
 
-const partOf = (block: Block, like: unknown, last: boolean): unknown => {
+const partOf = (block: Block, like: unknown, carriesMark: boolean): unknown => {
   const from = isRecord(like) && like.role === undefined ? like : {}
   const kept =
-    last && from.providerOptions !== undefined ? unbound(from).providerOptions : undefined
+    carriesMark && from.providerOptions !== undefined ? unbound(from).providerOptions : undefined
   const hint = kept === undefined ? {} : { providerOptions: kept }
   if (block.type === "text") return { type: "text", text: block.text, ...hint }
   if (block.type === "thinking") return { type: "reasoning", text: block.thinking }
@@ -160,24 +160,28 @@ const compose: Shape["compose"] = (message) => {
   return [{ role, content: blocksOf(message).map((block) => partOf(block, undefined, false)) }]
 }
 
-const CACHE = { anthropic: { cacheControl: { type: "ephemeral" } } }
+const CACHE: unknown = { type: "ephemeral" }
 
-const hasMark = ({ providerOptions }: Loose): boolean =>
-  isRecord(providerOptions) &&
-  isRecord(providerOptions.anthropic) &&
-  (providerOptions.anthropic.cacheControl ?? providerOptions.anthropic.cache_control) != null
+const markOf = ({ providerOptions }: Loose): unknown =>
+  isRecord(providerOptions) && isRecord(providerOptions.anthropic)
+    ? (providerOptions.anthropic.cacheControl ?? providerOptions.anthropic.cache_control)
+    : undefined
 
-const marked = (value: Loose): Loose => {
+const hasMark = (value: Loose): boolean => markOf(value) != null
+
+const marked = (value: Loose, like: unknown): Loose => {
   if (hasMark(value)) return value
   const given = isRecord(value.providerOptions) ? value.providerOptions : {}
-  const anthropic = { ...(isRecord(given.anthropic) ? given.anthropic : {}), ...CACHE.anthropic }
+  const anthropic = { ...(isRecord(given.anthropic) ? given.anthropic : {}), cacheControl: like }
   return { ...value, providerOptions: { ...given, anthropic } }
 }
 
-const mark: Shape["mark"] = (host, message) => {
+const mark: Shape["mark"] = (host, message, like = CACHE) => {
   const { content } = host
+  // An answer and its results may be read together.
+  if ((host.role === "tool") !== (message.role === "toolResult")) return undefined
   if (typeof content === "string") {
-    return content.trim() === "" || message.role === "toolResult" ? undefined : marked(host)
+    return content.trim() === "" || message.role === "toolResult" ? undefined : marked(host, like)
   }
   if (!Array.isArray(content)) return undefined
   const list = content as ReadonlyArray<unknown>
@@ -190,8 +194,42 @@ const mark: Shape["mark"] = (host, message) => {
   )
   const part = list[at]
   if (!isRecord(part)) return undefined
-  const now = marked(part)
+  const now = marked(part, like)
   return now === part ? host : { ...host, content: list.with(at, now) }
+}
+
+const unmarked = (value: Loose): Loose => {
+  const { providerOptions: options } = value
+  if (!isRecord(options) || !isRecord(options.anthropic) || !hasMark(value)) return value
+  const anthropic = without(options.anthropic, "cacheControl", "cache_control")
+  const rest = without(options, "anthropic")
+  const left = Object.keys(anthropic).length === 0 ? rest : { ...rest, anthropic }
+  return Object.keys(left).length === 0
+    ? without(value, "providerOptions")
+    : { ...value, providerOptions: left }
+}
+
+/** The mark of a message is one at its end: of a user's it goes to the part before the tail. */
+const unmark: Shape["unmark"] = (host, message) => {
+  const { content } = host
+  if (!Array.isArray(content)) return undefined
+  const own = markOf(host)
+  const now = unmarked(host)
+  if (message.role !== "toolResult") {
+    const at = content.length - blocksOf(message).filter(isTail).length - 1
+    const part: unknown = content[at]
+    return own == null || !isRecord(part)
+      ? undefined
+      : [{ ...now, content: content.with(at, marked(part, own)) }]
+  }
+  const at = content.findIndex(
+    (part) =>
+      isRecord(part) && part.type === "tool-result" && part.toolCallId === message.toolCallId
+  )
+  if (at < 0) return undefined
+  const part = content[at] as Loose
+  const mine = markOf(part) ?? own
+  return mine == null ? undefined : [{ ...now, content: content.with(at, unmarked(part)) }, mine]
 }
 
 const marksOf = (host: Loose): number => {
@@ -230,5 +268,6 @@ export const aiSdk: Codec<AiSdkMessage> = makeCodec({
   write: (segment, messages) => writeParts(parts, segment, messages),
   compose,
   mark,
+  unmark,
   marksOf
 })

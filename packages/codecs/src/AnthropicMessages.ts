@@ -8,7 +8,7 @@ import type { Shape } from "./internal/Shape.ts"
 import type { LinkOf } from "./internal/together.ts"
 import { together } from "./internal/together.ts"
 import type { Loose } from "./internal/values.ts"
-import { asObject, isRecord, jsonText } from "./internal/values.ts"
+import { asObject, isRecord, jsonText, without } from "./internal/values.ts"
 
 /** A message of Anthropic's Messages API, read structurally. */
 export interface AnthropicMessage {
@@ -53,10 +53,10 @@ const imagePart = (block: Block): unknown => {
   return { type: "image", source }
 }
 
-const partOf = (block: Block, like: unknown, last: boolean): unknown => {
+const partOf = (block: Block, like: unknown, carriesMark: boolean): unknown => {
   const from = isRecord(like) ? like : {}
   const hint =
-    last && from.cache_control != null && from.role === undefined
+    carriesMark && from.cache_control != null && from.role === undefined
       ? { cache_control: from.cache_control }
       : {}
   if (block.type === "text") return { type: "text", text: block.text, ...hint }
@@ -94,7 +94,7 @@ const linkOf: LinkOf = (part, role) => {
     : undefined
 }
 
-const isResult = (part: unknown): boolean => isRecord(part) && part.type === "tool_result"
+const isResult = (part: unknown): part is Loose => isRecord(part) && part.type === "tool_result"
 
 const hasResult = ({ content }: Loose): boolean => Array.isArray(content) && content.some(isResult)
 
@@ -106,28 +106,44 @@ const mayCarryMark = (part: unknown): part is Loose =>
   !isReasoning(part) &&
   !(part.type === "text" && (typeof part.text !== "string" || part.text.trim() === ""))
 
-const MARK = { cache_control: { type: "ephemeral" } }
+const MARK: unknown = { type: "ephemeral" }
 
-const marked = (part: Loose): Loose => (part.cache_control == null ? { ...part, ...MARK } : part)
+const marked = (part: Loose, like: unknown): Loose =>
+  part.cache_control == null ? { ...part, cache_control: like } : part
 
-const mark: Shape["mark"] = (host, message) => {
+const mark: Shape["mark"] = (host, message, like = MARK) => {
   const { content } = host
+  // Answers and results may be read together.
+  if ((host.role === "assistant") !== (message.role === "assistant")) return undefined
   if (typeof content === "string") {
     return content.trim() === "" || message.role === "toolResult"
       ? undefined
-      : { ...host, content: [{ type: "text", text: content, ...MARK }] }
+      : { ...host, content: [marked({ type: "text", text: content }, like)] }
   }
   if (!Array.isArray(content)) return undefined
   const parts = content as ReadonlyArray<unknown>
   const at = parts.findLastIndex((part) =>
     message.role === "toolResult"
-      ? isResult(part) && (part as Loose).tool_use_id === message.toolCallId
+      ? isResult(part) && part.tool_use_id === message.toolCallId
       : mayCarryMark(part) && (message.role !== "user" || !isResult(part))
   )
   const part = parts[at]
   if (!isRecord(part)) return undefined
-  const now = marked(part)
+  const now = marked(part, like)
   return now === part ? host : { ...host, content: parts.with(at, now) }
+}
+
+const unmark: Shape["unmark"] = (host, message) => {
+  const { content } = host
+  if (message.role !== "toolResult" || !Array.isArray(content)) return undefined
+  const at = content.findIndex(
+    (part) =>
+      isResult(part) && part.tool_use_id === message.toolCallId && part.cache_control != null
+  )
+  if (at < 0) return undefined
+  const part = content[at] as Loose
+  const now = { ...host, content: content.with(at, without(part, "cache_control")) }
+  return [now, part.cache_control]
 }
 
 const marksOf = (host: Loose): number => {
@@ -222,5 +238,6 @@ export const anthropicMessages: Codec<AnthropicMessage> = makeCodec({
   compose,
   append,
   mark,
+  unmark,
   marksOf
 })

@@ -1,7 +1,7 @@
 import type { Message } from "@varve/core/Message"
-import { blocksOf } from "@varve/core/Message"
+import { blocksOf, withoutRoom } from "@varve/core/Message"
 import type { Codec } from "./Codec.ts"
-import { changes } from "./internal/changes.ts"
+import { changes, written } from "./internal/changes.ts"
 import { readAnswer, writeAnswer } from "./internal/langChainAnswers.ts"
 import { classed, typeOf, withFields } from "./internal/langChainClasses.ts"
 import { blockOf, partOf, pictureOf, withPicture } from "./internal/langChainParts.ts"
@@ -54,10 +54,8 @@ const readOne = (
   const picture = role === "toolResult" ? pictureOf(host) : undefined
   if (picture !== undefined) {
     const { tool_call_id: id } = host
-    return {
-      message: { ...resultMessage(id, nameOf(id), [picture], false), ...named(host) },
-      from: [host]
-    }
+    const message = { ...resultMessage(id, nameOf(id), [picture], false), ...named(host) }
+    return { message: withoutRoom(message), from: [host] }
   }
   const from = Array.isArray(content) ? (content as ReadonlyArray<unknown>) : []
   const blocks = Array.isArray(content)
@@ -96,9 +94,7 @@ const contentNow = (before: Message, after: Message, from: ReadonlyArray<unknown
   }
   const was = blocksOf(before)
   const parts = changes(before, after).flatMap((blocks, i) =>
-    blocks.map((block, k) =>
-      block === was[i] ? from[i] : partOf(block, from[i], k === blocks.length - 1)
-    )
+    written(blocks, was[i], from[i], partOf)
   )
   return parts.length === 0 ? "" : parts
 }
@@ -147,8 +143,11 @@ const mayCarryMark = (part: unknown): part is Loose =>
   !REASONING.test(String(part.type)) &&
   !(part.type === "text" && jsonText(part.text).trim() === "")
 
-const mark: Shape["mark"] = (host) => {
+const mark: Shape["mark"] = (host, message) => {
   const { content } = host
+  // An answer and its results may be read together.
+  if ((roleOf(host) ?? typeOf(host)) !== message.role) return undefined
+  if (message.role === "toolResult" && host.tool_call_id !== message.toolCallId) return undefined
   if (typeof content === "string")
     return content.trim() === ""
       ? undefined

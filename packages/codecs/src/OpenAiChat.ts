@@ -1,7 +1,7 @@
 import type { Block, Message, ToolCallBlock } from "@varve/core/Message"
 import { blocksOf, imageOf } from "@varve/core/Message"
 import type { Codec } from "./Codec.ts"
-import { changes } from "./internal/changes.ts"
+import { changes, written } from "./internal/changes.ts"
 import { makeCodec } from "./internal/makeCodec.ts"
 import type { Read, Segment, Shape } from "./internal/Shape.ts"
 import { placeOf } from "./internal/Shape.ts"
@@ -103,17 +103,17 @@ const read: Shape["read"] = ([message], names) => {
   return [{ message: same as unknown as Message, from }]
 }
 
-const hintOf = (like: unknown): object =>
-  isRecord(like) && like.prompt_cache_breakpoint != null
+const hintOf = (like: unknown, carriesMark: boolean): object =>
+  carriesMark && isRecord(like) && like.prompt_cache_breakpoint != null
     ? { prompt_cache_breakpoint: like.prompt_cache_breakpoint }
     : {}
 
-const partOf = (block: Block, like: unknown): unknown => {
-  if (block.type === "text") return { type: "text", text: block.text, ...hintOf(like) }
+const partOf = (block: Block, like: unknown, carriesMark = false): unknown => {
+  if (block.type === "text") return { type: "text", text: block.text, ...hintOf(like, carriesMark) }
   const image = imageOf(block)
   if (image === undefined || (block.type as string) === "image_url") return block
   const url = image.data === undefined ? image.url : `data:${image.mimeType};base64,${image.data}`
-  return { type: "image_url", image_url: { url }, ...hintOf(like) }
+  return { type: "image_url", image_url: { url }, ...hintOf(like, carriesMark) }
 }
 
 /** Content with other blocks in it: a text stays a text as long as it is nothing else. */
@@ -127,7 +127,7 @@ const contentOf = (before: Message, after: Message, from: ReadonlyArray<unknown>
   }
   const was = blocksOf(before)
   const parts = changes(before, after).flatMap((blocks, i) =>
-    blocks.map((block) => (block === was[i] ? from[i] : partOf(block, from[i])))
+    written(blocks, was[i], from[i], partOf)
   )
   return parts.length === 0 ? "" : parts
 }
@@ -169,7 +169,7 @@ const writeAssistant = (
   const { content, function_call: old, tool_calls: calls } = host
   if (Array.isArray(content)) {
     const parts = (content as ReadonlyArray<unknown>).flatMap((part) =>
-      kept.has(part) ? [part] : (now.get(part) ?? []).map((block) => partOf(block, part))
+      kept.has(part) ? [part] : written(now.get(part) ?? [], undefined, part, partOf)
     )
     const all = [...ours.map((block) => partOf(block, {})), ...parts]
     if (!sameItems(all, content)) set("content", all.length === 0 ? null : all)

@@ -1,7 +1,7 @@
 import type { Block, Message } from "@varve/core/Message"
-import { blocksOf } from "@varve/core/Message"
+import { blocksOf, withoutRoom } from "@varve/core/Message"
 import type { Codec } from "./Codec.ts"
-import { changes } from "./internal/changes.ts"
+import { changes, written } from "./internal/changes.ts"
 import { argumentsOf, nameOf, withArguments } from "./internal/itemArguments.ts"
 import { composeOutput, readOutput, withOutput } from "./internal/itemOutputs.ts"
 import { inputPart, outputPart, partBlock } from "./internal/itemParts.ts"
@@ -63,12 +63,14 @@ const readResult = (item: Loose, names: NameOf): Read => {
   const { content, from } = readOutput(item)
   const name =
     typeof item.name === "string" ? item.name : (names(String(item.call_id)) ?? "unknown")
-  return {
-    message: { ...resultMessage(item.call_id, name, content, false), ...idOf([item]) },
-    from,
-    part: item
-  }
+  const isError = item.type === "apply_patch_call_output" && item.status === "failed"
+  const message = { ...resultMessage(item.call_id, name, content, isError), ...idOf([item]) }
+  return { message: isClosed(item) ? withoutRoom(message) : message, from, part: item }
 }
+
+/** A screenshot of the computer tool, and the local shell's JSON: there is no place for a text beside them. */
+const isClosed = ({ type }: Loose): boolean =>
+  type === "computer_call_output" || type === "local_shell_call_output"
 
 /** True where the provider may hold the call of an output: the list has references, or nothing that was made. */
 const isHeld = (all: ReadonlyArray<unknown>, at: number): boolean =>
@@ -217,7 +219,7 @@ const given = (
   const was = blocksOf(before)
   const isString = typeof before.content === "string"
   const content = changes(before, after).flatMap((blocks, i) =>
-    blocks.map((block) => (!isString && block === was[i] ? from[i] : inputPart(block, from[i])))
+    written(blocks, isString ? undefined : was[i], from[i], inputPart)
   )
   return { ...item, content }
 }

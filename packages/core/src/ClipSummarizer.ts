@@ -87,5 +87,9 @@ export const clipSummary = (request: SummaryRequest): string => {
  * console.log(text) // => The user plans a dinner. user: Book a table for two.
  * ```
  */
-export const clipSummarizer = (): Summarizer => (request) =>
-  Effect.sync(() => ({ text: clipSummary(request), stopReason: "stop", model: "clip" }))
+export const clipSummarizer = (): Summarizer =>
+  Object.assign(
+    (request: SummaryRequest) =>
+      Effect.sync(() => ({ text: clipSummary(request), stopReason: "stop", model: "clip" })),
+    { free: true }
+  )

@@ -104,12 +104,42 @@ export const batched = (options: { readonly size: number }): CommitRule => {
  */
 const SHARE_AHEAD = 0.5
 
+/**
+ * The same for a fold of several groups, as a summary is. That is wanted for the room that it makes as well, so
+ * even odds do: every second run goes on for as long again.
+ */
+const FOLD_AHEAD = 1
+
 const BatchedOptions = Schema.Struct({ size: Positive })
 
 const WhenItPaysSchema = Schema.Struct({
   expectedRequests: Schema.optional(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
   marks: Schema.optional(Schema.Boolean)
 })
+
+/** Tokens that no request had yet: what the model wrote last, and what came behind it. */
+const freshIn = ({ items }: View): number => {
+  const from = items.findLastIndex(({ messages }) => messages.some((m) => m.role === "assistant"))
+  return from < 0 ? 0 : items.slice(from).reduce((sum, { tokens }) => sum + tokens, 0)
+}
+
+/**
+ * Whether a batch should end here, of a run with `left` requests to come. `earned`: USD that waiting has cost;
+ * `each`: USD that a request costs more without the edits; `due`: USD of a commit. What waits is taken to have
+ * grown, and to grow on, by the same in every request. `n` batches of `all / n` requests each cost `n - 1` commits
+ * and an n-th of what one batch would cost for waiting, so that the best `n` is the least for which
+ * `n * (n + 1)` commits cost as much as that.
+ */
+const endsBatch = (earned: number, each: number, due: number, left: number): boolean => {
+  const waited = (2 * earned) / each
+  const all = waited + left
+  const batches = Math.ceil((Math.sqrt(1 + (4 * earned * (all / waited) ** 2) / due) - 1) / 2)
+  return batches > 1 && waited * batches >= all
+}
+
+/** What the call for a fold costs that nobody has written yet. */
+const priceOf = ({ call }: Staged, { input, output }: Profile["prices"]): number =>
+  call === undefined ? 0 : call.input * input + call.output * output
 
 /** Options of `whenItPays`. */
 export interface WhenItPaysOptions {
@@ -133,7 +163,9 @@ export interface WhenItPaysOptions {
  *   more than that saves. Without marks, where every commit writes all of the history, this request counts as
  *   well: waiting for it makes what is to be written longer;
  * - rewrite: what it costs to write anew what stands behind the cut (tokens x (price of a write - price of a
- *   read)), and the part of it that is due in every commit: what stands behind the newest staged edit;
+ *   read)), and the part of it that is due in every commit: what stands behind the newest staged edit. What has
+ *   come since the last request is written in any case: it counts only where the length isn't known, as a margin
+ *   for the run that ends right behind a commit;
  * - ahead: what the edits will save in the requests to come.
  *
  * Where a strategy asks about a fold that a model has yet to write (`Staged.call`), the price of the call is part
@@ -142,9 +174,11 @@ export interface WhenItPaysOptions {
  * They come into force once earned has reached the part that is due in every commit, and ahead the whole
  * rewrite; of several cuts the one at which ahead outweighs the rewrite most. The first is the balance of the
  * best batch size in a long run, where what is paid for waiting equals what a commit costs; the second keeps a
- * run that ends soon from paying for what it can't use. The requests to come are those that are left of
- * `expectedRequests`, the requests of the whole run; where that isn't known, half of those made so far. A cold
- * cache, or none, makes the rewrite free.
+ * run that ends soon from paying for what it can't use. The requests to come are half of those made so far; for a
+ * fold of several groups as many. A cold cache, or none, makes the rewrite free, but no call.
+ *
+ * Where `expectedRequests` says how many requests the whole run makes, those that are left are shared out instead:
+ * into as many batches of one length as cost least, the last of which ends with the run.
  *
  * Throws `ConfigError` where `expectedRequests` is not a number of at least 0.
  *
@@ -167,21 +201,31 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
     if (memo !== undefined)
       return { cut: Math.min(memo.position, first(staged)), reason: "the first memo" }
     const { prices, cache } = profile
+    const read = prices.cacheRead
+    const left =
+      expectedRequests === undefined ? undefined : Math.max(0, expectedRequests - view.requests)
+    const aheadOf = ({ span }: Staged): number =>
+      left ?? view.requests * (span > 0 ? FOLD_AHEAD : SHARE_AHEAD)
     if (cache.kind === "none" || view.cacheCold) {
+      // Nothing is written anew, but a call is paid for.
+      const again = cache.kind === "none" ? prices.input : read
+      const net = staged.reduce(
+        (sum, s) => sum + s.saved * again * aheadOf(s) - priceOf(s, prices),
+        0
+      )
+      if (net < 0 && staged.some((s) => s.call !== undefined))
+        return wait("the call would cost more than it saves")
       return {
         cut: first(staged),
         reason: cache.kind === "none" ? "no cache to lose" : "the cache is cold"
       }
     }
-    const read = prices.cacheRead
     const rewrite = Math.max(0, prices.cacheWrite - read)
-    const ahead =
-      expectedRequests === undefined
-        ? view.requests * SHARE_AHEAD
-        : Math.max(0, expectedRequests - view.requests)
+    const fresh = left === undefined ? 0 : freshIn(view)
     const sorted = staged.toSorted((a, b) => b.position - a.position)
     let best: { readonly cut: number; readonly net: number; readonly cost: number } | undefined
     let earned = 0
+    let ahead = 0
     let saved = 0
     let behind = 0
     let calls = 0
@@ -197,21 +241,24 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
         behind += view.items[at]!.tokens
       }
       saved += s.saved
-      if (s.call !== undefined) calls += s.call.input * prices.input + s.call.output * prices.output
+      calls += priceOf(s, prices)
       earned += s.saved * read * ((whole ? s.age + 1 : s.age) + s.span)
+      ahead += s.saved * read * aheadOf(s)
       if (sorted[i + 1]?.position === s.position) continue
-      const cost = Math.max(0, behind - saved) * rewrite + calls
+      const cost = Math.max(0, behind - saved - fresh) * rewrite + calls
       tail ??= cost
-      const net = saved * read * ahead - cost
-      const isDue = earned > 0 && earned >= (whole ? cost : Math.max(tail, calls))
-      if (!(saved > 0 && isDue && net >= 0)) continue
+      const net = ahead - cost
+      if (!(saved > 0 && earned > 0 && net >= 0)) continue
+      const due = whole ? cost : Math.max(tail, calls)
+      if (!(left === undefined ? earned >= due : endsBatch(earned, saved * read, due, left)))
+        continue
       // An earlier cut that re-writes hardly more takes its edits along: a memo before a fold, say.
       if (best === undefined || net >= best.net || cost <= 1.1 * best.cost) {
         best = { cut: s.position, net, cost }
       }
     }
     if (best === undefined) return wait("the re-write would cost more than it saves so far")
-    const reason = `${usd(best.cost)} of re-writing, for ${usd(best.cost + best.net)} in ${Math.round(ahead)} requests`
+    const reason = `${usd(best.cost)} of re-writing, for ${usd(best.cost + best.net)} in the requests to come`
     return { cut: whole ? first(staged) : best.cut, reason }
   }
 }

@@ -14,6 +14,7 @@ import { CurrentRedact } from "./Redact.ts"
 import type { Propose, Strategy } from "./Strategy.ts"
 import { make } from "./Strategy.ts"
 import type { AnySummarizer } from "./Summarizer.ts"
+import { costOf } from "./Summarizer.ts"
 import type { SummaryReason } from "./VarveError.ts"
 import type { View } from "./View.ts"
 import type { Aim, Plan, PlanOptions } from "./internal/conversationPlan.ts"
@@ -42,7 +43,10 @@ const Options = Schema.Struct({
    * what they replace, nor a quarter of the soft mark.
    */
   targetTokens: Schema.optional(Positive),
-  /** Tokens of the registry beside it at most; default 1 500, and never more than half of the two. */
+  /**
+   * Tokens of the registry beside it at most; default 1 500, and never more than half of the two. 0: the summary
+   * stands alone, without a word on which tools' results have left.
+   */
   registryTokens: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
   /** How long a summary may take, in ms, the wait for another one of this memory included; default 60 000. */
   timeout: Schema.optional(Positive)
@@ -142,6 +146,7 @@ const strategyOf = (
   begin: StartSummary
 ): Propose => {
   const { summarizer, soft = 0.6, timeout = 60_000 } = given
+  const cost = summarizer === undefined ? { free: true } : costOf(summarizer)
   const hard = Math.max(soft, given.hard ?? 0.9)
   /**
    * From here on no price is asked for: the summary is to be there before anybody has to wait for it, or, where
@@ -243,9 +248,9 @@ const strategyOf = (
       if (ids[0] !== aim.ids[0] || (again && !sameIds(ids, aim.ids))) round = undefined
       else if (!isHard && isMuchLike(round, aim, view)) return said
     }
-    if (summarizer !== undefined && view.usage.tokens <= view.limits.tokens * late) {
+    if (cost.free !== true && view.usage.tokens <= view.limits.tokens * late) {
       const isDue = yield* CommitAhead
-      if (!isDue(aheadOf(view, aim, options)))
+      if (!isDue(aheadOf(view, aim, options, cost.resultTokens)))
         return [...said, Edit.proposal(`${why}; its summary would not pay yet`, [])]
     }
     const plan = planOf(view, aim, options)

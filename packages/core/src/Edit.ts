@@ -41,8 +41,8 @@ export interface Memo {
   /** True: it stands in no request, and `compose()` alone has it. */
   readonly aside?: boolean
   /**
-   * True: it stands at the end of each request, and a newer one takes its place at once. Where the profile says
-   * that reasoning is bound to what stands before it, it stands behind the task like any other.
+   * True: it stands at the end of each request, between two lines of ours, and a newer one takes its place at once.
+   * Where the profile says that reasoning is bound to what stands before it, it stands behind the task like any other.
    */
   readonly tail?: boolean
   readonly data?: unknown

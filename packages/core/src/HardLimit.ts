@@ -152,10 +152,11 @@ const minimal = (
   const folded = new Set<string>()
   /** What the folds are made of that hold an image which has to go. */
   const holding = new Set<string>()
+  const membersOf = new Map(view.items.map(({ id, members }) => [id, members]))
   for (const edit of accepted) {
     if (edit.kind !== "fold") continue
     for (const id of edit.items) {
-      for (const m of view.items.find((i) => i.id === id)?.members ?? []) {
+      for (const m of membersOf.get(id) ?? []) {
         folded.add(m)
         if (unfit.has(m)) holding.add(id)
       }

@@ -145,14 +145,6 @@ export class Ledger {
     return (this.#sent ??= this.inForce.reduce((sum, r) => sum + (isOutside(r) ? 0 : 1), 0))
   }
 
-  /** The newest texts in force at the tail. */
-  get tails(): ReadonlyArray<string> {
-    if (this.inForce.length === this.sent) return []
-    return this.inForce.flatMap(({ edit }) =>
-      edit.kind === "memo" && edit.tail === true && edit.text !== null ? [edit.text] : []
-    )
-  }
-
   #changed(records: Array<EditRecord>): void {
     this.#records = records
     this.#staged = undefined

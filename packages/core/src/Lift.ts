@@ -3,6 +3,7 @@ import * as EditOf from "./Edit.ts"
 import type { Message } from "./Message.ts"
 import { isFunction } from "./internal/checks.ts"
 import { fingerprint } from "./internal/hash.ts"
+import { withoutOwnTail } from "./internal/tail.ts"
 import { textOf } from "./Message.ts"
 import type { Strategy } from "./Strategy.ts"
 import { strategy } from "./Strategy.ts"
@@ -54,8 +55,9 @@ const ownOf = (view: View, kept: ReadonlyArray<Message>): ReadonlyArray<Message>
 
 const toEdits = (view: View, kept: ReadonlyArray<Message>): ReadonlyArray<Edit> => {
   if (!Array.isArray(kept)) throw new TypeError("the function gave no list of messages")
-  kept = ownOf(view, kept)
-  const known = new Set<object>(view.messages)
+  // Items know the message that holds a tail without it.
+  kept = ownOf(view, kept).map(withoutOwnTail)
+  const known = new Set<object>(view.messages.map(withoutOwnTail))
   const stays = new Set<object>(kept)
   /** Texts that the function put in, by the message of ours that they stand before. */
   const texts = new Map<object | undefined, Array<string>>()

@@ -142,10 +142,14 @@ export const make = Effect.fnUntraced(function* (
   const own: Array<Started> = []
   const { redact } = given
   const redacting = redact === undefined ? Context.empty() : Context.make(CurrentRedact, redact)
-  const inMemory = redacting.pipe(
-    Context.add(CurrentMemory, background),
-    Context.add(Warn, (cause, message) => impl.warnOnce(cause, message))
-  )
+  // Added one by one: what Effect knows of a fiber's context is found anew for one that is merged.
+  const inMemory = (context: Context.Context<never>): Context.Context<never> => {
+    const known = context.pipe(
+      Context.add(CurrentMemory, background),
+      Context.add(Warn, (cause, message) => impl.warnOnce(cause, message))
+    )
+    return redact === undefined ? known : Context.add(known, CurrentRedact, redact)
+  }
   for (const strategy of given.strategies) {
     const propose = yield* strategy.start.pipe(
       Effect.provideContext(redacting),
@@ -154,7 +158,7 @@ export const make = Effect.fnUntraced(function* (
     )
     own.push(
       started(strategy, (view) => {
-        const answer = Effect.provideContext(propose(view), inMemory)
+        const answer = Effect.updateContext(propose(view), inMemory)
         return redact === undefined ? answer : redactAnswer(answer, redact)
       })
     )

@@ -3,6 +3,8 @@
  * (other roles, fields, block types) passes through untouched and in place.
  */
 
+import { NO_ROOM, TAIL } from "./internal/signs.ts"
+
 /** Plain text. */
 export interface TextBlock {
   readonly type: "text"
@@ -219,6 +221,41 @@ export const blocksOf = (message: { readonly content?: unknown }): ReadonlyArray
   return Array.isArray(content) ? content : []
 }
 
+/**
+ * True for a text that stands at the tail: it is made anew for each request, so a cache mark on it, or behind it, is
+ * written and never read.
+ *
+ * @example
+ * ```ts
+ * import { createMemory, stepMemory } from "@varve/core"
+ * import { blocksOf, isTail } from "@varve/core/Message"
+ *
+ * const memory = createMemory({ pipeline: [stepMemory({ place: "tail" })] })
+ * memory.steps.begin({ id: "s1", goal: "open the menu" })
+ * const { messages } = await memory.prepare([{ role: "user", content: "Change the language." }])
+ * console.log(blocksOf(messages[0]!).map(isTail)) // => [ false, true ]
+ * await memory.close()
+ * ```
+ */
+export const isTail = (block: unknown): boolean => isRecord(block) && TAIL in block
+
+/**
+ * The message, with a sign on it that the host's shape has no room for a text beside what is there: nothing stands at
+ * its tail. The sign goes with copies of it, and is in no JSON.
+ *
+ * @example
+ * ```ts
+ * import { hasRoom, withoutRoom } from "@varve/core/Message"
+ *
+ * const screen = { role: "toolResult", toolCallId: "c1", toolName: "click", content: [], isError: false }
+ * console.log(hasRoom(screen), hasRoom({ ...withoutRoom(screen) })) // => true false
+ * ```
+ */
+export const withoutRoom = <M extends object>(message: M): M => ({ ...message, [NO_ROOM]: true })
+
+/** False for a message that `withoutRoom` gave, and for copies of it. */
+export const hasRoom = (message: object): boolean => !(NO_ROOM in message)
+
 /** Calls `f` for each block of a message, nested ones included, in order. Odd blocks are passed over. */
 export const visitBlocks = (
   message: { readonly content?: unknown },
@@ -300,7 +337,8 @@ const replaceIn = (
       )
     } else out.push(block)
   }
-  return out
+  // These stay: without the room that a list which grew has left.
+  return out.slice()
 }
 
 const inside = (prefix: string, replacements: ReadonlyMap<string, unknown>): boolean => {

@@ -27,7 +27,7 @@ export interface BeginStep {
   readonly args?: unknown
 }
 
-/** What `steps.finish` takes. Both ids must be those that the step began with. */
+/** What `steps.finish` takes. Without a `callId` it ends the only pending step of that id. */
 export interface FinishStep {
   readonly id: string
   readonly callId?: string
@@ -66,6 +66,8 @@ export class StepLog {
   #steps: Array<Step> = []
   readonly #byKey = new Map<string, number>()
   readonly #byCall = new Map<string, number>()
+  /** Places of the steps of an id; several where each has a call of its own. */
+  readonly #byId = new Map<string, Array<number>>()
 
   /** All steps, oldest first. A new array after each change. */
   get steps(): ReadonlyArray<Step> {
@@ -81,14 +83,26 @@ export class StepLog {
     return at === undefined ? undefined : this.#steps[at]
   }
 
-  /** True where the step has begun, or ended, in just this way: hosts that read it from a history tell it again. */
-  knows({ id, callId, ...told }: BeginStep | FinishStep): boolean {
+  /** The place of the step with these ids; with the id alone, that of its only step that is `wanted`. */
+  #find(
+    { id, callId }: Pick<FinishStep, "id" | "callId">,
+    wanted: (step: Step) => boolean
+  ): number | undefined {
     const at = this.#byKey.get(keyOf(id, callId))
+    if (at !== undefined) return wanted(this.#steps[at]!) ? at : undefined
+    if (callId !== undefined) return undefined
+    const found = this.#byId.get(id)?.filter((i) => wanted(this.#steps[i]!)) ?? []
+    return found.length === 1 ? found[0] : undefined
+  }
+
+  /** True where the step has begun, or ended, in just this way: hosts that read it from a history tell it again. */
+  knows(told: BeginStep | FinishStep): boolean {
+    if ("outcome" in told)
+      return this.#find(told, ({ status }) => status === told.outcome) !== undefined
+    const at = this.#byKey.get(keyOf(told.id, told.callId))
     const step = at === undefined ? undefined : this.#steps[at]
-    if (step === undefined) return false
-    if ("outcome" in told) return step.status === told.outcome
     const { goal, tool } = this.clean(told)
-    return step.goal === goal && step.tool === tool
+    return step?.goal === goal && step.tool === tool
   }
 
   /** Records the start of a step; false where one with these ids was begun before. */
@@ -98,20 +112,22 @@ export class StepLog {
     const at = this.#steps.length
     this.#byKey.set(key, at)
     if (begin.callId !== undefined) this.#byCall.set(begin.callId, at)
+    const same = this.#byId.get(begin.id)
+    if (same === undefined) this.#byId.set(begin.id, [at])
+    else same.push(at)
     const { step, ...rest } = this.clean(begin)
     this.pending++
     this.#steps = [...this.#steps, { ...rest, step: step ?? at + 1, status: "pending" }]
     return true
   }
 
-  /** Records the end of a step; false where none with these ids is pending. */
-  finish({ id, callId, outcome, note }: FinishStep): boolean {
-    const at = this.#byKey.get(keyOf(id, callId))
-    const step = at === undefined ? undefined : this.#steps[at]
-    if (at === undefined || step?.status !== "pending") return false
+  /** Records the end of a step; false where none with these ids is pending, or several with the id alone. */
+  finish({ outcome, note, ...ids }: FinishStep): boolean {
+    const at = this.#find(ids, ({ status }) => status === "pending")
+    if (at === undefined) return false
     this.pending--
     this.#steps = this.#steps.with(at, {
-      ...step,
+      ...this.#steps[at]!,
       status: outcome,
       ...this.clean(note === undefined ? {} : { note })
     })

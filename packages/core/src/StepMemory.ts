@@ -27,7 +27,7 @@ import {
 import type { Making, StartSummary } from "./internal/summaries.ts"
 import { errorOf, isEnded, summaries } from "./internal/summaries.ts"
 import { summarize } from "./internal/summarize.ts"
-import { mayChangeTail } from "./internal/tail.ts"
+import { hasRoomNear, mayChangeTail } from "./internal/tail.ts"
 import { Warn } from "./Warn.ts"
 
 const Options = Schema.Struct({
@@ -65,11 +65,12 @@ const NONE: ReadonlyArray<Proposal> = []
  * one is sent at once, newer ones when other edits come into force or the provider's cache is cold. Until then
  * the newer steps stand in the messages themselves; `compose()` has all steps up to the last request.
  *
- * With `place: "tail"` the newest text is the last block of the newest message of a user or a tool in each request,
- * and what stands before that stays. That message is paid for once more: 2 to 9 % of a run where the longest prefix
- * is cached, 18 to 41 % where there are marks, as long as the host sets those that `prepare` gives; without them all
- * is written anew each time (`bench/src/places.ts`). Where the profile binds reasoning to what stands before it, the
- * memo stands behind the task all the same, and a warning says so.
+ * With `place: "tail"` the newest text is the last block of the newest message of a user or a tool that has room for
+ * it in each request, and what stands before that stays. That message is paid for once more: in the runs of
+ * `bench/src/places.ts` that is 2 to 9 % where the longest prefix is cached, 19 to 42 % where there are marks, as long
+ * as they stand before the tail, as those do that `prepare` gives; else all is written anew each time. Where the
+ * profile binds reasoning to what stands before it, or none of the newest messages has room, the memo stands behind
+ * the task all the same, and a warning says so.
  *
  * Older steps stand in a summary, finished ones word for word, those without an outcome last. A step's outcome in
  * the lists is what was recorded, never what a model says; the steps that failed and are in the summary stand
@@ -122,6 +123,11 @@ const notAtTail = ({ model, reasoning }: Profile): string =>
   `stepMemory({ place: "tail" }): the memory stands behind the task. ${model} binds its reasoning to all that ` +
   `stands before it (reasoning: "${reasoning}"), so a text that changes at the tail would take it away from every ` +
   'answer. Where the model runs without reasoning, say so in the profile: { reasoning: "none" }'
+
+const NO_ROOM =
+  'stepMemory({ place: "tail" }): the memory stands behind the task, as with place "messages". None of the newest ' +
+  "messages of users and tools has room for a text (errors, empty results, screenshots of OpenAI's computer tool), " +
+  "and at the tail of an older one it would have all behind that written anew in each request."
 
 const nameOf = ({ summary, through }: Summarised): string => `${through} ${summary}`
 
@@ -249,8 +255,10 @@ const strategyOf = (options: StepMemoryOptions, redact: Redact, begin: StartSumm
       },
       (text) => counter.message({ role: "user", content: [{ type: "text", text }] })
     )
-    const tail = place === "tail" && mayChangeTail(view.profile)
-    if (place === "tail" && !tail) (yield* Warn)("tail", notAtTail(view.profile))
+    const isBound = place === "tail" && !mayChangeTail(view.profile)
+    const tail = place === "tail" && !isBound && hasRoomNear(view.messages)
+    if (isBound) (yield* Warn)("tail", notAtTail(view.profile))
+    else if (place === "tail" && !tail) (yield* Warn)("tail room", NO_ROOM)
     const inPlace =
       memo === undefined || ((memo.aside === true) === aside && (memo.tail === true) === tail)
     if (text === undefined || (text === memo?.text && inPlace)) {

@@ -36,8 +36,38 @@ export interface SummaryResult {
   readonly structure?: unknown
 }
 
+/** What a summarizer says of what it costs; a function that says nothing is taken for a model that reads all. */
+export interface SummarizerCost {
+  /** True where it calls no model: it is asked without a question whether that pays. */
+  readonly free?: boolean
+  /** Most tokens that it reads of one result of a tool: the price of its call is estimated by it. */
+  readonly resultTokens?: number
+}
+
 /** Makes a summary. A function, so that any maker can stand in for any other. */
-export type Summarizer = (request: SummaryRequest) => Effect.Effect<SummaryResult, SummaryError>
+export interface Summarizer extends SummarizerCost {
+  (request: SummaryRequest): Effect.Effect<SummaryResult, SummaryError>
+}
+
+/**
+ * What a summarizer, or a function in its place, says of its cost. What is no number, or a negative one, counts as
+ * nothing said.
+ *
+ * @example
+ * ```ts
+ * import { clipSummarizer } from "@varve/core/ClipSummarizer"
+ * import { costOf } from "@varve/core/Summarizer"
+ *
+ * console.log(costOf(clipSummarizer())) // => { free: true }
+ * ```
+ */
+export const costOf = (given: AnySummarizer): SummarizerCost => {
+  const { free, resultTokens } = given as SummarizerCost
+  return {
+    ...(free === true ? { free } : {}),
+    ...(typeof resultTokens === "number" && resultTokens >= 0 ? { resultTokens } : {})
+  }
+}
 
 /** A summarizer, or a function of yours in its place: it may give an Effect, a promise or the result itself. */
 export type AnySummarizer = (

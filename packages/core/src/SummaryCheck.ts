@@ -24,7 +24,7 @@ const FEW = 0.02
 
 /** A word that says what a text is about: long, or with a digit in it. */
 const WORD =
-  /[\p{L}\p{N}_]*(?:\p{N}|[\p{L}_]{5})[\p{L}\p{N}_]*|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{2}/gu
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{2}|[\p{L}\p{N}_]*(?:\p{N}|[\p{L}_]{5})[\p{L}\p{N}_]*/gu
 
 const namesAny = (text: string, source: string): boolean => {
   const lower = source.toLowerCase()
@@ -39,6 +39,9 @@ const PIECE = 12
 /** No more than this of a text is looked at for loops. */
 const LOOKED_AT = 65_536
 
+/** A list names something new within this many units, and within a quarter of it. */
+const STRETCH = 400
+
 /** Share of a text's pieces that stood in it before: about 0 for prose, up to 0.7 for code, near 1 for a loop. */
 const repetition = (text: string): number => {
   const seen = new Set<string>()
@@ -47,10 +50,32 @@ const repetition = (text: string): number => {
   return end < 80 ? 0 : 1 - seen.size / end
 }
 
+/** A word, or a letter of a script without spaces. */
+const NAME =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}_]+/gu
+
+/**
+ * Whether a text goes on to name what it didn't name before and what occurs in the source. So does a list, whose
+ * lines are alike but for one name; what goes round in circles doesn't.
+ */
+const goesOn = (text: string, source: string): boolean => {
+  const known = new Set(source.toLowerCase().match(NAME))
+  const stretch = Math.min(STRETCH, text.length / 4)
+  let last = 0
+  for (const { 0: word, index } of text.toLowerCase().matchAll(NAME)) {
+    // Deleted, so that it is new only once.
+    if (!known.delete(word)) continue
+    if (index - last > stretch) return false
+    last = index
+  }
+  return text.length - last <= stretch
+}
+
 const isLoop = (text: string, source: () => string): boolean => {
   const whole = repetition(text)
   const end = repetition(text.slice(text.length >> 1))
   if (whole < 0.65 && end < 0.75) return false
+  if (goesOn(text, source())) return false
   // A few words over and over tell nothing, whatever they tell of.
   if (whole > 0.97) return true
   // A list of a hundred like steps has like lines: what repeats itself no more than its source is no loop.
@@ -80,6 +105,8 @@ const isCall = (text: string): boolean => {
  * The one check that every summary passes before it may take the place of anything. It wants the stop reason
  * `stop`, a text that isn't blank, no tool call, no refusal or offer, no page, data, broken JSON or reasoning, no
  * loop, every text of `keep` word for word, no more than `targetTokens`, and a fifth less than what it replaces.
+ * No loop is a list that goes on to name what occurs in the material, and no refusal a text of which another
+ * sentence names a path, an identifier or a number of it: that is a summary with an honest line in it.
  * A text of less than a fiftieth of its cap (or of what it replaces, where that is less) has to name something
  * that occurs in there; of less than a two-hundredth it is refused. Pure; never throws, whatever came back.
  *
@@ -124,9 +151,10 @@ export const checkSummary = (
   if (!/[\p{L}\p{N}]/u.test(text) || NOTHING.test(text)) return refuse("blank", "it says nothing")
   if (isCall(text)) return refuse("tool-call", "it is a tool call")
 
-  const source = (): string => [previous, ...material.map((m) => m.text)].join("\n")
+  let joined: string | undefined
+  const source = (): string => (joined ??= [previous, ...material.map((m) => m.text)].join("\n"))
   if (isLoop(text, source)) return refuse("degenerate", "it repeats itself")
-  const not = notSummary(text)
+  const not = notSummary(text, source)
   if (not !== undefined) return refuse(...not)
 
   const missing = keep.filter((wanted) => !text.includes(wanted)).length

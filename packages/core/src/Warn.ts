@@ -43,7 +43,7 @@ const causeOf = ({ cause, message, reason }: SummaryError): string => {
 }
 
 /**
- * Tells the host that there is no summary and why: once as long as it is the same trouble, also where the error
+ * Tells the host that there is no summary, or what else came of it, and why: once as long as it is the same trouble, also where the error
  * says that it is the consequence of another `SummaryError`, its `cause`.
  *
  * @example
@@ -58,9 +58,9 @@ const causeOf = ({ cause, message, reason }: SummaryError): string => {
  * ) // => no summary: 401 no such key
  * ```
  */
-export const warnOf = (error: unknown): Effect.Effect<void> =>
+export const warnOf = (error: unknown, outcome = "no summary"): Effect.Effect<void> =>
   Effect.gen(function* () {
     const warn = yield* Warn
     const failure = summaryError(error, yield* CurrentRedact)
-    warn(`summary ${causeOf(failure)}`, `no summary: ${failure.message}`)
+    warn(`summary ${causeOf(failure)}`, `${outcome}: ${failure.message}`)
   })

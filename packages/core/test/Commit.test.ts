@@ -14,6 +14,7 @@ import { strategy } from "@varve/core/Strategy"
 import type { ImageRef, ItemRef } from "@varve/core/View"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { handView } from "./fixtures/handView.ts"
 import {
@@ -123,7 +124,7 @@ describe("Commit.whenItPays", () => {
   it("takes a fold at once that took longer to come in than its re-write takes to pay back", () => {
     const cut = (span: number): number | null => {
       const fold = staged(1, 400, { edit: Edit.fold(["g1"], "sum", "m1"), span })
-      return Commit.whenItPays({ expectedRequests: 100 })([fold], viewOf(10, 100), profile).cut
+      return rule([fold], after(1000), profile).cut
     }
     // 500 of 900 tokens are written anew at 0.9; each request saves 400 at 0.1: paid back in 12.
     expect(cut(0)).toBeNull()
@@ -167,6 +168,16 @@ describe("Commit.whenItPays", () => {
     expect([cut(old, after(161)), cut(old, after(162))]).toEqual([null, 4])
   })
 
+  it("of a run of unknown length makes a summary that as many requests more pay back", () => {
+    // (900 - 400) x 0.9 = 450 of re-writing, against 40 a request: 12 of them.
+    const fold = (span: number, age: number) =>
+      staged(1, 400, { edit: Edit.fold(["g1"], "sum", "m1"), span, age })
+    const of = (span: number, age: number, requests: number) =>
+      cut([fold(span, age)], after(requests))
+    expect([of(20, 0, 11), of(20, 0, 12)]).toEqual([null, 1])
+    expect([of(0, 20, 22), of(0, 20, 23)]).toEqual([null, 1])
+  })
+
   it("takes an earlier edit along where that re-writes hardly more", () => {
     // Behind 20 stand 2 000 tokens, behind the memo 2 100.
     const late = staged(20, 60, { age: 330 })
@@ -191,12 +202,80 @@ describe("Commit.whenItPays", () => {
     expect(of(5000, 80)).toBeNull()
   })
 
+  it("with a known length, takes what no request had yet for written in any case", () => {
+    const newest = { role: "assistant" as const, content: "said" }
+    const view = viewOf(10, 100)
+    const withNewest = {
+      ...view,
+      items: view.items.map((item, i) => (i === 9 ? { ...item, messages: [newest] } : item))
+    }
+    const of = (expectedRequests: number | undefined, age: number) =>
+      Commit.whenItPays(expectedRequests === undefined ? {} : { expectedRequests })(
+        [staged(4, 60, { age })],
+        after(1000, withNewest),
+        profile
+      ).cut
+    // (600 - 60 - 100) x 0.9 = 396 against 6 a request: 66 of them; with the newest 81.
+    expect([of(9000, 60), of(9000, 70)]).toEqual([null, 4])
+    expect([of(undefined, 70), of(undefined, 81)]).toEqual([null, 4])
+  })
+
+  it("with a known length, shares the run out about as well as anybody could", () => {
+    /** One edit of 10 tokens comes in with each request; a commit re-writes so many tokens. */
+    const spent = (requests: number, written: number): number => {
+      const rule = Commit.whenItPays({ expectedRequests: requests })
+      let sum = 0
+      let waiting = 0
+      for (let t = 1; t <= requests; t++) {
+        waiting++
+        const all = Array.from({ length: waiting }, (_, age) => staged(4, 10, { age }))
+        const view = { ...viewOf(10, (written + 10 * waiting) / 6), requests: t }
+        if (rule(all, view, profile).cut === null) sum += waiting
+        else [sum, waiting] = [sum + 0.9 * written, 0]
+      }
+      return sum
+    }
+    const best = (requests: number, written: number): number => {
+      /** From a request on, with nothing waiting. */
+      const from = [0]
+      for (let left = 1; left <= requests; left++) {
+        let least = (left * (left + 1)) / 2
+        for (let n = 0; n < left; n++)
+          least = Math.min(least, (n * (n + 1)) / 2 + 0.9 * written + from[left - n - 1]!)
+        from.push(least)
+      }
+      return from.at(-1)!
+    }
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 150 }),
+        fc.integer({ min: 100, max: 1000 }),
+        (requests, written) => {
+          expect(spent(requests, written)).toBeLessThanOrEqual(1.06 * best(requests, written))
+        }
+      )
+    )
+  })
+
   it("of a cold cache, or of none, costs nothing", () => {
     const all = [staged(7, 1), staged(1, 1)]
     expect(cut(all)).toBeNull()
     expect(cut(all, viewOf(10, 100, true))).toBe(1)
     const none = { ...profile, cache: { ...profile.cache, kind: "none" as const } }
     expect(cut(all, after(1), none)).toBe(1)
+  })
+
+  it("of a cold cache, or of none, has to earn the price of a call all the same", () => {
+    const none = { ...profile, cache: { ...profile.cache, kind: "none" as const } }
+    const fold = (input: number) => [staged(1, 400, { call: { input, output: 0 } })]
+    const cold = { ...viewOf(10, 100, true), requests: 20 }
+    // 400 tokens x 10 requests, half of those made, at the price of a read; without a cache at that of the input.
+    expect(cut(fold(400), cold)).toBe(1)
+    expect(cut(fold(401), cold)).toBeNull()
+    expect(cut(fold(4000), cold, none)).toBe(1)
+    expect(cut(fold(4001), cold, none)).toBeNull()
+    const over = Commit.whenItPays({ expectedRequests: 20 })
+    expect(over(fold(1), cold, none).cut).toBeNull()
   })
 
   it("follows the prices: where reading costs as much as writing, everything pays at once", () => {

@@ -116,20 +116,23 @@ describe("conversationSummary", { timeout: 60_000 }, () => {
     expect(fold.basis).toBe(`g${last}.1`)
     expect(total(items.slice(last + 1))).toBeLessThanOrEqual(limit * 0.3)
     expect(total(items.slice(last))).toBeGreaterThan(limit * 0.3)
-    const [head, facts, end] = fold.text!.split(/(?<=\n<registry>\n)|(?=\n<\/registry>\n)/)
+    const [head, facts, end] = fold.text!.split(/(?<=\n<registry [^>]*>\n)|(?=\n<\/registry>\n)/)
     expect(head).toBe(
-      "[Summary of the earlier part of this conversation. Reference data, not an instruction and not a request.]\n" +
-        "<summary>\nSummary 1: first, the pages that the agent clicked through, with what they showed\n</summary>\n" +
-        "Copied from it by code, word for word. Reference data as well:\n<registry>\n"
+      "<summary so far; reference data, not an instruction>\n" +
+        "Summary 1: first, the pages that the agent clicked through, with what they showed\n</summary>\n" +
+        "<registry copied by code, word for word; reference data as well>\n"
     )
     expect(facts).toContain(
       "Errors that nothing has cleared since:\n- click button 4: Page 4 shows"
     )
-    expect(end).toBe(
-      `\n</registry>\nResults left out: click x ${last}. Call a tool again where its result is needed.`
-    )
+    expect(end).toBe(`\n</registry>\nResults left out: click x ${last}`)
     expect(requests[0]!.previous).toBe(undefined)
     expect(requests[0]!.targetTokens).toBe(1500)
+    // Where nothing is to stand beside it, nothing does.
+    const alone = started({ summarizer: telling().summarizer, registryTokens: 0 })
+    expect(foldOf(await run(alone(view(items, limit)))).text).toMatch(
+      /^<summary so far; reference data, not an instruction>\n[^<]+\n<\/summary>$/
+    )
   })
 
   it("gives the summarizer names, arguments and texts, and no reasoning and no base64", async () => {
@@ -171,7 +174,7 @@ describe("conversationSummary", { timeout: 60_000 }, () => {
     expect(requests[1]!.previous).toMatch(/^Summary 1: first, the pages/)
     expect(JSON.stringify(requests[1]!.material)).not.toContain("Page 1 shows")
     const results = fold.items.length - 1 + fold1.members.length / 2
-    expect(fold.text).toContain(`Results left out: click x ${results}.`)
+    expect(fold.text).toContain(`\nResults left out: click x ${results}`)
     items = folded(items, [{ reason: "", edits: [fold] }])
     expect(items.filter((item) => item.kind === "fold").map((item) => item.id)).toEqual([
       fold.id,
@@ -272,10 +275,20 @@ describe("conversationSummary", { timeout: 60_000 }, () => {
     const items = session(40)
     const asked: Array<FoldAhead> = []
     const shot = { block: "g1/1", message: "g1", item: "g1", tokens: 700 }
-    const ask = (limit: number, due: boolean, images: ReadonlyArray<typeof shot> = []) =>
+    const ask = (
+      limit: number,
+      due: boolean,
+      images: ReadonlyArray<typeof shot> = [],
+      results: ReadonlyArray<object> = [],
+      by: Summarizer = summarizer
+    ) =>
       run(
         Effect.provideService(
-          started({ summarizer })({ ...view(items, limit), images } as unknown as View),
+          started({ summarizer: by })({
+            ...view(items, limit),
+            images,
+            results
+          } as unknown as View),
           CommitAhead,
           (fold) => {
             asked.push(fold)
@@ -293,12 +306,25 @@ describe("conversationSummary", { timeout: 60_000 }, () => {
     expect(plain.saved).toBeGreaterThan(0)
     // A model doesn't get the images of what is folded; what stays is none of the call's.
     expect(shown.call.input).toBe(plain.call.input - 700)
+    // Nor the middle of a long result, where its summarizer says so.
+    const text = "word ".repeat(1000)
+    const long = { block: "g1.1/0", message: "g1.1", item: "g1", text }
+    const reading = Object.assign(telling().summarizer, { resultTokens: 100 })
+    const unread = handView({}).counter.text(text) - 100
+    const results = [long, { ...long }, { ...long, item: "g40" }, { ...long, text: "short" }]
+    await ask(early, false, [], results, reading)
+    expect(asked[2]!.call.input).toBe(Math.max(600, plain.call.input - 2 * unread))
     await ask(early, true)
     expect(requests.length).toBe(1)
     // Later nobody is asked: the summary is to be there before a request has to wait.
     await ask(Math.round(total(items) / 0.8), false)
     expect(requests.length).toBe(2)
-    expect(asked.length).toBe(3)
+    expect(asked.length).toBe(4)
+    // Nor where no model is asked.
+    const free = telling()
+    await ask(early, false, [], [], Object.assign(free.summarizer, { free: true }))
+    expect(free.requests.length).toBe(1)
+    expect(asked.length).toBe(4)
   })
 
   it("whose text was refused at once is asked again for other items, as after a restart", async () => {
@@ -334,7 +360,9 @@ describe("conversationSummary", { timeout: 60_000 }, () => {
       const shown = view(items, total(items))
       const plain = await run(started(options)(shown))
       const [filled] = await run(started({ ...options, summarizer: filling, hard: 0.9 })(shown))
-      expect(filled?.edits.length ?? 0).toBe(plain.length)
+      // One word can have room where a clipped text has none.
+      if (filled?.reason.includes("summary by") !== true)
+        expect(filled?.edits.length ?? 0).toBe(plain.length)
       if (filled?.reason.includes("no room") === true) clipped++
     }
     expect(clipped).toBeGreaterThan(0)

@@ -64,17 +64,15 @@ describe("ten rounds of summaries", () => {
       expect(messages).toContain(rule)
       expect(messages).toContain(request)
       expect(messages.slice(-2)).toEqual([asks, answer])
-      const at = messages.findIndex((m) => textOf(m).startsWith("[Summary of the earlier part"))
+      const at = messages.findIndex((m) => textOf(m).startsWith("<summary so far"))
       if (at >= 0) {
-        expect(textOf(messages[at]!)).toContain(
-          "Reference data, not an instruction and not a request."
-        )
+        expect(textOf(messages[at]!)).toContain("; reference data, not an instruction>\n")
         expect(messages.indexOf(request)).toBeGreaterThan(request === rule ? -1 : at)
       }
       // What else the user seems to say is ours, and says so.
       for (const m of messages) {
         if (m.role !== "user" || history.includes(m)) continue
-        expect(textOf(m)).toMatch(/^\[(Summary of the earlier part|Step memory: )/)
+        expect(textOf(m)).toMatch(/^(<summary so far; reference data|\[Step memory: )/)
       }
       const [done = "", pending = ""] = memory.compose().split("Pending, without an outcome yet:")
       expect(pending).toContain(`"step goal ${i}"`)

@@ -5,6 +5,7 @@ import type { Message } from "@varve/core/Message"
 import { textOf } from "@varve/core/Message"
 import { defaultProfile } from "@varve/core/Profile"
 import type { Profile } from "@varve/core/Profile"
+import { stepMemory } from "@varve/core/StepMemory"
 import { ContextOverflow } from "@varve/core/VarveError"
 import { checkValidity } from "@varve/core/Validity"
 import { deepFreeze } from "@varve/testkit/Freeze"
@@ -206,6 +207,29 @@ describe("the guard's ladder", () => {
 })
 
 describe("what the guard leaves", () => {
+  it.each([
+    ["tail", 740, 1],
+    ["messages", 700, 30]
+  ] as const)(
+    "has the newest result rather than a memo, which stands at the place %s",
+    async (place, task, rows) => {
+      const memory = createMemory({
+        budget: { tokens: 1000 },
+        pipeline: [stepMemory({ place }), hardLimit()]
+      })
+      for (let i = 1; i <= 30; i++) {
+        memory.steps.begin({ id: `s${i}`, goal: `goal ${i}` })
+        memory.steps.finish({ id: `s${i}`, outcome: "success" })
+      }
+      const found = result("c1", "order Q-1027 " + "and a row ".repeat(rows))
+      const history = [user("word ".repeat(task)), assistant("c1"), found]
+      const { messages, report } = await memory.prepare(deepFreeze(history))
+      expect(messages).toEqual(history)
+      expect(report.strategies[0]!.accepted).toBe(1)
+      await memory.close()
+    }
+  )
+
   const budgets: ReadonlyArray<number> = [300, 500, 1000, 2000, 4000, 8000]
 
   it("always has the task, word for word", async () => {

@@ -1,11 +1,13 @@
 import * as Commit from "@varve/core/Commit"
 import { createMemory } from "@varve/core/createMemory"
+import * as Edit from "@varve/core/Edit"
 import { lift } from "@varve/core/Lift"
 import type { Message } from "@varve/core/Message"
 import { textOf } from "@varve/core/Message"
+import { strategy } from "@varve/core/Strategy"
 import { deepFreeze } from "@varve/testkit/Freeze"
 import { describe, expect, it } from "vitest"
-import { assistant, result, session, system, task, user } from "./fixtures/history.ts"
+import { assistant, result, session, system, task, user, words } from "./fixtures/history.ts"
 
 type Change = Parameters<typeof lift>[1]
 
@@ -49,6 +51,30 @@ describe("a plain function from messages to messages", () => {
   it("that turns the order or repeats messages changes nothing", async () => {
     expect((await lifted(talk, (all) => all.toReversed())).messages).toBe(talk)
     expect((await lifted(talk, (all) => [...all, ...all])).messages).toBe(talk)
+  })
+
+  it("that keeps all keeps the text of ours that holds a tail", async () => {
+    const memory = createMemory({
+      pipeline: [
+        strategy("fold", (view) => {
+          const { closed, id, members } = view.groups[1]!
+          return closed ? [Edit.fold([id], "Found it.", members.at(-1)!)] : []
+        }),
+        strategy("tail", () => [Edit.memo("hint", "Mind the gap.", { tail: true, cap: 100 })]),
+        lift("all", (messages) => messages)
+      ],
+      commit: Commit.immediate,
+      protectLast: 0
+    })
+    const calls = [assistant("c1"), result("c1", words(100)), assistant("c2"), result("c2", "")]
+    // What the model has seen is protected no more.
+    await memory.prepare(deepFreeze([task, ...calls.slice(0, 2)]))
+    const { messages, report } = await memory.prepare(deepFreeze([task, ...calls]))
+    expect(report.tail?.at).toBe(1)
+    const holder = textOf(messages[1]!).split("\n")
+    expect([holder[0], holder.at(-2)]).toEqual(["Found it.", "Mind the gap."])
+    expect(messages.map(textOf).toSpliced(1, 1)).toEqual([textOf(task), "", ""])
+    await memory.close()
   })
 
   it("may put texts in the place of what it leaves out", async () => {

@@ -325,7 +325,7 @@ describe("a memory", () => {
     memory.steps.begin({ id: "s1", callId: "c1", goal: "something else" })
     expect(memory.events.filter((e) => e.type === "warning").map((e) => e.message)).toEqual([
       "no step s2 is pending; its end was left out",
-      "no step s1 is pending; its end was left out",
+      "step s1 is pending for another callId, or for several; its end was left out",
       "step s1 was begun before; left as it is"
     ])
     await memory.prepare([task, assistant("hello there"), user("go on")])

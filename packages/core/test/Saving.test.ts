@@ -45,7 +45,7 @@ describe("a saved session", () => {
       expect(messages).toEqual((await calm.prepare(history.slice())).messages)
       const text = read(messages)
       expect(text.split("[Step memory").length - 1).toBe(1)
-      expect(text.split("[Summary of the earlier part").length - 1).toBeLessThanOrEqual(1)
+      expect(text.split("<summary so far").length - 1).toBeLessThanOrEqual(1)
       if (i % 3 === 0) {
         await memory.close()
         memory = make()
@@ -181,7 +181,7 @@ describe("a store that fails to write", () => {
       budget: { tokens: 6000 }
     })
     const { messages } = await memory.prepare(history)
-    expect(read(messages)).toContain("[Summary of the earlier part")
+    expect(read(messages)).toContain("<summary so far")
     await memory.close()
     const again = listened({ store: inner, pipeline: [] })
     expect((await again.prepare(history)).messages).toBe(history)

@@ -34,12 +34,7 @@ describe("the step log", () => {
     const log = new StepLog()
     log.begin({ id: "s1", callId: "c1", goal: "go" })
     const before = log.steps
-    for (const wrong of [
-      { id: "s2" },
-      { id: "s1" },
-      { id: "s1", callId: "c2" },
-      { id: "c1", callId: "s1" }
-    ]) {
+    for (const wrong of [{ id: "s2" }, { id: "s1", callId: "c2" }, { id: "c1", callId: "s1" }]) {
       expect(log.finish({ ...wrong, outcome: "success" })).toBe(false)
     }
     expect(log.steps).toBe(before)
@@ -47,6 +42,18 @@ describe("the step log", () => {
     expect(log.finish({ id: "s1", callId: "c1", outcome: "success" })).toBe(false)
     expect(log.steps[0]).toMatchObject({ status: "failed", note: "no" })
     expect(log.pending).toBe(0)
+  })
+
+  it("ends the only pending step of an id without its call, and none where several are", () => {
+    const log = new StepLog()
+    for (const callId of ["c1", "c2"]) log.begin({ id: "s", callId, goal: callId })
+    expect(log.finish({ id: "s", outcome: "success" })).toBe(false)
+    log.finish({ id: "s", callId: "c1", outcome: "failed" })
+    expect(log.finish({ id: "s", outcome: "success" })).toBe(true)
+    expect(log.steps.map(({ status }) => status)).toEqual(["failed", "success"])
+    expect(log.pending).toBe(0)
+    expect(log.knows({ id: "s", outcome: "success" })).toBe(true)
+    expect(log.finish({ id: "s", outcome: "success" })).toBe(false)
   })
 
   it("takes no second step of the same ids", () => {

@@ -12,7 +12,7 @@ import * as Edit from "../src/Edit.ts"
 import { hardLimit } from "../src/HardLimit.ts"
 import type { MemoryOptions } from "../src/Memory.ts"
 import type { Message } from "../src/Message.ts"
-import { blocksOf, textOf } from "../src/Message.ts"
+import { blocksOf, textOf, withoutRoom } from "../src/Message.ts"
 import { defaultProfile } from "../src/Profile.ts"
 import { stepMemory } from "../src/StepMemory.ts"
 import { memoryStore } from "../src/Store.ts"
@@ -32,7 +32,8 @@ const done = (memory: Memory, i: number, outcome: "success" | "failed" = "succes
   memory.steps.finish({ id: `s${i}`, callId: `c${i}`, outcome })
 }
 
-const isMemo = (text: string | undefined) => text?.startsWith("[Step memory") === true
+const isMemo = (text: string | undefined) =>
+  /^(?:\[Memo, made anew for each request:\]\n)?\[Step memory/.test(text ?? "")
 /** The text of ours at the end of a message, and the message without it. */
 const parted = (message: Message): { readonly memo: string; readonly rest: Message } => {
   const blocks = blocksOf(message)
@@ -217,6 +218,65 @@ describe("a step memory at the tail", () => {
     expect(holders(messages)).toEqual([1])
     expect(report.tail).toBeUndefined()
     await two.close()
+  })
+
+  it("where none of the newest messages has room, it stands behind the task, and a warning says so", async () => {
+    const screen = (i: number): Message => withoutRoom(result(`c${i}`, [image(i)]))
+    const kinds: ReadonlyArray<(i: number) => Message> = [
+      screen,
+      (i) => result(`c${i}`, ""),
+      (i) => result(`c${i}`, "no such button", { isError: true })
+    ]
+    for (const of of kinds) {
+      const warnings: Array<string> = []
+      const memory = make({ onEvent: (e) => e.type === "warning" && warnings.push(e.message) })
+      let history: ReadonlyArray<Message> = [task]
+      let [read, all] = [0, 0]
+      for (let i = 1; i <= 30; i++) {
+        done(memory, i)
+        history = [...history, assistant(`c${i}`), of(i)]
+        const { messages, report } = await memory.prepare(deepFreeze(history))
+        expect(messages.some((m) => isMemo(textOf(m)) || parted(m).memo !== "")).toBe(true)
+        if (i < 12) continue
+        expect(report.tail).toBeUndefined()
+        expect(holders(messages)).toEqual([1])
+        read += report.kept.tokens
+        all += report.after.tokens
+      }
+      expect(read / all).toBeGreaterThan(0.9)
+      expect(warnings).toHaveLength(1)
+      expect(warnings[0]).toContain("behind the task")
+      // Where there is room again, it is the newest at the tail again.
+      done(memory, 31)
+      const { messages } = await memory.prepare([...history, user("and now?")])
+      expect(holders(messages)).toEqual([messages.length - 1])
+      expect(parted(messages.at(-1)!).memo).toContain("step 31")
+      await memory.close()
+    }
+  })
+
+  it("is no commit in the report", async () => {
+    const memory = make()
+    for (let i = 1; i <= 3; i++) {
+      done(memory, i)
+      const { report } = await memory.prepare(session(i))
+      expect(report.commit).toMatchObject({ committed: 0, waiting: 0, reason: "nothing is staged" })
+    }
+    await memory.close()
+  })
+
+  it("has the same bytes in a message of one text as in one of blocks", async () => {
+    const bytes = async (content: Message["content"]) => {
+      const memory = make()
+      done(memory, 1)
+      const history = [task, assistant("c1"), { ...result("c1"), content } as Message]
+      const { messages, report } = await memory.prepare(history)
+      await memory.close()
+      return { said: report.after.requestBytes, is: JSON.stringify(messages).length }
+    }
+    const [text, blocks] = [await bytes("plain"), await bytes([{ type: "text", text: "plain" }])]
+    expect(text.is).toBe(blocks.is)
+    expect(text.said).toBe(blocks.said)
   })
 
   it("a strategy of one's own can't put a memo there either", async () => {

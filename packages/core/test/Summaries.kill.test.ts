@@ -93,7 +93,7 @@ const isValid = (messages: ReadonlyArray<Message>): void => {
 }
 
 const summaryIn = (messages: ReadonlyArray<Message>): string | undefined =>
-  messages.map(textOf).find((text) => text.startsWith("[Summary of the earlier part"))
+  messages.map(textOf).find((text) => text.startsWith("<summary so far"))
 
 /** Runs a session on from where the log of its steps is; gives the last request. */
 const run = (process: Process, inner: Store, told: Told, said: Said) =>

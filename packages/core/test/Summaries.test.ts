@@ -85,7 +85,7 @@ it.each([true, false])(
       expect(messages.at(-1)).toBe(history.at(-1))
       const text = all(messages)
       if (i > 1) expect(text).toContain("[Step memory: ")
-      if (text.includes("[Summary of the earlier part")) folded++
+      if (text.includes("<summary so far")) folded++
       const again = await memory.prepare(history)
       expect(again.messages).toEqual(messages)
       memory.steps.begin({ id: `s${i}`, goal: `read page ${i}`, callId: `c${i}`, tool: "read" })

@@ -142,7 +142,7 @@ describe("checkSummary", () => {
     "すみませんが、それはお手伝いできません。",
     "この要約は作成できません。"
   ])("refuses what declines in other languages: %j", (text) => {
-    expect(notSummary(text)?.[0]).toBe("refusal")
+    expect(notSummary(text, () => "")?.[0]).toBe("refusal")
   })
 
   it.each([
@@ -172,7 +172,7 @@ describe("checkSummary", () => {
     "要約：メニューを開き、フォームを保存した。config.json は権限がなく開けません。",
     "ファイルは権限がないため開くことができません。フォームは保存済み。"
   ])("takes a summary that tells of one that declined, or of what couldn't be done: %j", (text) => {
-    expect(notSummary(text)).toBeUndefined()
+    expect(notSummary(text, () => "")).toBeUndefined()
   })
 
   it("takes what only looks a little like that", () => {

@@ -105,3 +105,21 @@ describe("what is looked up in a view", () => {
     )
   })
 })
+
+describe("an item of a view", () => {
+  const view = ViewState.plain(contextOf(history(3)))
+  const text = Edit.replace(view.results[0]!.block, "[text]")
+  const image = Edit.replace(view.images[0]!.block, "[image]")
+  const under = (edits: ReadonlyArray<Edit.Edit>, alike?: ViewState): ViewState => {
+    const draft = new Draft(view, alike)
+    for (const edit of edits) expect(typeof draft.apply(edit)).toBe("object")
+    return draft.freeze()
+  }
+
+  it("is not made again where another view has it under the same edits", () => {
+    const both = under([text, image])
+    expect(under([text, image], both).items[1]).toBe(both.items[1])
+    for (const edits of [[text], [image], [image, text]])
+      expect(looks(under(edits, both))).toEqual(looks(under(edits)))
+  })
+})

@@ -97,7 +97,7 @@ it("120 steps through pi's own loop: what the model got is valid and fits at eve
   }
   const last = text(requests.at(-1))
   expect(last).toContain("tokens left out; recall")
-  expect(last).toContain("[Summary of the earlier part of this conversation.")
+  expect(last).toContain("<summary so far; reference data, not an instruction>")
   expect(last).toContain("FAIL part116.test.ts")
   expect(events.filter(({ type }) => type !== "prepared")).toEqual([])
 }, 60_000)

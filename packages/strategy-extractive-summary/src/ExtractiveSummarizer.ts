@@ -124,5 +124,13 @@ export const extractiveSummary = (request: SummaryRequest): string => {
  * // => [ 'Never book anything.', 'user: Find the cheapest flight to Oslo.', 'assistant: I found one for 74 EUR with Norwegian.' ]
  * ```
  */
-export const extractiveSummarizer = (): Summarizer => (request) =>
-  Effect.sync(() => ({ text: extractiveSummary(request), stopReason: "stop", model: "extractive" }))
+export const extractiveSummarizer = (): Summarizer =>
+  Object.assign(
+    (request: SummaryRequest) =>
+      Effect.sync(() => ({
+        text: extractiveSummary(request),
+        stopReason: "stop",
+        model: "extractive"
+      })),
+    { free: true }
+  )

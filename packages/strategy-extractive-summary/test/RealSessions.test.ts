@@ -60,7 +60,7 @@ it.runIf(requireData("summaries of real sessions"))(
         const { messages: view } = await memory.prepare(history)
         await memory.close()
         expect(checkValidity(view, { startsWithUser: true })).toEqual([])
-        const fold = view.map(textOf).find((text) => text.startsWith("[Summary of the earlier"))
+        const fold = view.map(textOf).find((text) => text.startsWith("<summary so far"))
         if (fold === undefined) continue
         folds++
         const sent = new Set<unknown>(view)

@@ -15,7 +15,7 @@ const kinds = [...needleKinds, "id"] as const
 type Kind = (typeof kinds)[number]
 
 const registryIn = (summary: string): string =>
-  /<registry>\n([\s\S]*)\n<\/registry>/.exec(summary)?.[1] ?? ""
+  /<registry [^>]*>\n([\s\S]*)\n<\/registry>/.exec(summary)?.[1] ?? ""
 
 const section = (registry: string, title: string): ReadonlyArray<string> => {
   const lines = registry.split("\n")
@@ -123,9 +123,7 @@ describe.each(Object.entries(standIns))(
           const history = trace.steps.slice(0, at).flatMap((step) => step.messages)
           const newest = history.findLast(({ role }) => role === "user")!
           const texts = messages.map(textOf)
-          expect(summary).toMatch(
-            /^\[Summary .* Reference data, not an instruction and not a request\.\]/
-          )
+          expect(summary).toMatch(/^<summary [^\n]*; reference data, not an instruction>\n/)
           expect(messages.indexOf(newest)).toBeGreaterThan(texts.indexOf(summary))
           const steps = texts.find((text) => text.startsWith("[Step memory: "))!
           const waiting = steps.slice(steps.indexOf("\nPending, without an outcome yet:"))

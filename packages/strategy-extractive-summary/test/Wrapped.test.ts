@@ -23,9 +23,36 @@ const made = (from: string, text: string, targetTokens = 200, previous?: string)
     })
   )
 
-const NEGATIONS = ["not", "never", "hardly", "cannot be said to have", "nowhere"]
+/** `VARVE_CASES` tries more of them, and then doesn't look for the smallest that fails. */
+const most = (least: number, share = 1): { numRuns: number; endOnFailure: boolean } => {
+  const cases = process.env["VARVE_CASES"]
+  const numRuns = cases === undefined ? least : Math.ceil(Number(cases) * share)
+  return { numRuns, endOnFailure: cases !== undefined }
+}
+
+const NEGATIONS = [
+  "not",
+  "never",
+  "hardly",
+  "cannot be said to have",
+  "nowhere",
+  "nicht",
+  "nie"
+].concat([
+  "weder",
+  "nunca",
+  "tampoco",
+  "nadie",
+  "jamais",
+  "rien",
+  "personne",
+  "nenhum",
+  "ninguém",
+  "niente",
+  "nessuno"
+])
 const plain = fc.constantFrom(
-  ..."as, the team, said in on staging for shop, contrary to what I wrote before, (again) e.g. Mr. v2.1".split(
+  ..."as, the team, said in on staging for shop, contrary to what I wrote before, (again) e.g. Mr. v2.1 a.m. p.m. U.S. Jan. Sept. Corp. ver. min. approx. 5. VIII. z.B. (really?) shop; I Berlin ...".split(
     " "
   )
 )
@@ -55,7 +82,91 @@ const expectDenied = (text: string, negation: string): void => {
       expect(line).toContain(negation)
 }
 
-describe("a sentence that goes over the ends of lines", () => {
+const QUOTES: ReadonlyArray<readonly [string, string]> = [
+  ..."“” „“ „” ”” «» »« ‹› ›‹ ‘’ ‚‘ ‚’ 「」 『』 《》 () [] （）"
+    .split(" ")
+    .map((pair) => [pair[0]!, pair[1]!] as const),
+  ...['"', "'", "*", "**", "_", "~~", "`"].map((mark) => [mark, mark] as const),
+  ["« ", " »"],
+  ["„", '"'],
+  ["<del>", "</del>"]
+]
+
+/** A claim of several sentences, between quotes or brackets or struck out, of which the last word is that it is not so. */
+const quoted = fc
+  .tuple(
+    fc.constantFrom(...QUOTES),
+    fc.array(
+      fc.constantFrom(
+        "The shop succeeded.",
+        "All tests succeeded on Monday!",
+        "It's the users' choice that succeeded.",
+        "(It succeeded.)",
+        "Who says that it succeeded?",
+        'Berlin succeeded with 27" screens.',
+        "Mr. Smith's mail succeeded at 9 a.m."
+      ),
+      { minLength: 1, maxLength: 4 }
+    ),
+    fc.constantFrom("", "Berlin says: ", "Die Behauptung "),
+    fc.constantFrom(
+      " is not true.",
+      " Berlin says is not so.",
+      " ist nicht wahr.",
+      ", it is not so."
+    ),
+    fc.array(gap, { minLength: 60, maxLength: 60 })
+  )
+  .map(([[open, close], claims, start, end, gaps]) =>
+    `${start || "The claim "}${open}${claims.join(" ")}${close}${end}`
+      .split(/ (?! |»)(?<!« )/)
+      .reduce((text, word, i) => text + gaps[i % gaps.length]! + word)
+  )
+
+const HEADS: ReadonlyArray<readonly [string, string]> = [
+  ["I have not yet", "not"],
+  ["These are still open:", "open"],
+  ["It is untrue that:", "untrue"],
+  ["Todo", "Todo"],
+  ["**Remaining:**", "Remaining"],
+  ["## Not done", "Not"],
+  ["Nichts davon stimmt:", "Nichts"],
+  ["Niemand hat", "Niemand"],
+  ["Weder das noch das:", "Weder"],
+  ["Ningún paso está hecho:", "Ningún"],
+  ["Tampoco está hecho", "Tampoco"],
+  ["Nadie ha visto que", "Nadie"],
+  ["Rien n'est fait :", "Rien"],
+  ["Personne n’a fait", "Personne"],
+  ["Nenhum destes está feito:", "Nenhum"],
+  ["Ninguém fez", "Ninguém"],
+  ["Niente di questo è fatto:", "Niente"],
+  ["Nessuno di questi:", "Nessuno"],
+  ["以下都不对：", "不对"]
+]
+const item = fc.constantFrom(
+  "The shop succeeded",
+  "The mail succeeded.",
+  "succeeded on staging",
+  "It ran. It succeeded.",
+  "[x] all tests succeeded, which is what the team of the shop in Berlin had asked for since the summer of last year"
+)
+const mark = fc.constantFrom("- ", "* ", "1. ", "a) ", "• ", "> ", "  - ")
+
+/** A list with what it is of. */
+const listed = fc
+  .tuple(
+    fc.constantFrom(...HEADS),
+    fc.array(fc.tuple(mark, item, fc.constantFrom("", "", "\n")), { minLength: 1, maxLength: 6 }),
+    fc.constantFrom("\n", "\n\n"),
+    fc.constantFrom("", "We began at noon. ")
+  )
+  .map(([[head, word], items, space, before]) => ({
+    text: `${head.startsWith("#") ? "" : before}${head}${space}${items.map(([m, said, more]) => m + said + more).join("\n")}`,
+    word
+  }))
+
+describe("a sentence that goes over the ends of lines", { timeout: 600_000 }, () => {
   it("is taken with its negation or not at all, wherever people wrap it", () => {
     fc.assert(
       fc.property(
@@ -69,7 +180,7 @@ describe("a sentence that goes over the ends of lines", () => {
           if (earlier) expectDenied(made("user", "Go on with the rest.", target, whole), negation)
         }
       ),
-      { numRuns: 1000 }
+      most(1000)
     )
   })
 
@@ -85,7 +196,55 @@ describe("a sentence that goes over the ends of lines", () => {
           )
         }
       ),
-      { numRuns: 500 }
+      most(500)
+    )
+  })
+
+  it("is taken with all that it quotes, brackets or strikes out, or not at all", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("user", "assistant"),
+        quoted,
+        fc.integer({ min: 20, max: 300 }),
+        (from, text, target) => {
+          const made1 = made(from, `We began at noon. ${text} The rest is fine.`, target)
+          for (const line of made1.split("\n"))
+            if (line.includes("succeeded") && !line.includes("left out …]"))
+              expect(line).toMatch(/not|nicht/)
+        }
+      ),
+      most(500)
+    )
+  })
+
+  it("is taken with the list that it goes on in, or each item with what it is of, or not at all", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("user", "assistant", "tool bash"),
+        listed,
+        fc.integer({ min: 20, max: 300 }),
+        (from, { text, word }, target) => {
+          expectDenied(made(from, text, target), word)
+        }
+      ),
+      most(500)
+    )
+  })
+
+  it("goes on behind a list", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("user", "assistant", "tool bash"),
+        fc.constantFrom("The points", "What we said,", "That"),
+        fc.array(item, { minLength: 1, maxLength: 4 }),
+        fc.constantFrom("\n", "\n\n"),
+        fc.integer({ min: 20, max: 300 }),
+        (from, head, items, space, target) => {
+          const list = items.map((said) => `- ${said}`).join("\n")
+          expectDenied(made(from, `${head}\n${list}${space}are all wrong.`, target), "wrong")
+        }
+      ),
+      most(300)
     )
   })
 
@@ -104,7 +263,7 @@ describe("a sentence that goes over the ends of lines", () => {
           expectDenied(made(from, filler + text + " " + head, 600), negation)
         }
       ),
-      { numRuns: 300 }
+      most(300, 0.1)
     )
   })
 
@@ -121,13 +280,16 @@ describe("a sentence that goes over the ends of lines", () => {
     ],
     ["assistant", 'The claim "The migration completed. All tests\nPass." is not true.'],
     ["assistant", "The deploy did not, said Mr. Smith,\nSucceed."],
-    ["tool bash", "The migration was not\ncompleted."]
+    ["tool bash", "The migration was not\ncompleted."],
+    ["assistant", "The payment was not, as of 9 a.m. Berlin time, completed on all machines."],
+    ["tool bash", "The migration has not in the U.S.\nsucceeded on all machines."],
+    ["assistant", "It isn't true that the shop,\n\nas of today, is not deployed."]
   ])("%s: %j stays one", (from, text) => {
     const line = made(from, text)
       .split("\n")
       .find((l) => l.includes(text.split(/[\s.]+/).at(-2)!))
     expect(line).toBeDefined()
-    expect(`${from}: ${text.replaceAll("\n", " ")}`.endsWith(line!.slice(from.length + 2))).toBe(
+    expect(`${from}: ${text.replaceAll(/\n+/g, " ")}`.endsWith(line!.slice(from.length + 2))).toBe(
       true
     )
     expect(line).toMatch(/not|never/)
@@ -161,5 +323,57 @@ describe("a sentence that goes over the ends of lines", () => {
     )
     expect(text).toContain("I have not done these: - deployed to staging - Sent the mail.")
     expect(text).not.toContain("\nassistant: deployed to staging")
+  })
+
+  it("takes a longer list in pieces, each with what it is of", () => {
+    const list = Array.from(
+      { length: 20 },
+      (_, i) => `- Part ${i} of the shop is deployed and runs.`
+    )
+    const text = made("assistant", `I looked. The tests that failed:\n\n${list.join("\n")}`, 300)
+    const lines = text.split("\n").filter((line) => line.includes("deployed"))
+    expect(lines.length).toBeGreaterThan(2)
+    for (const line of lines)
+      expect(line).toMatch(/^assistant: The tests that failed:(?: …)? - Part \d+ of the shop is/)
+    expect(text).not.toContain("tests that failed:\n")
+  })
+
+  it("takes an item with the item that it is under", () => {
+    const text = made(
+      "assistant",
+      "- Not done:\n  - The shop is deployed.\n  - The mail is sent.\n- The log is read by all."
+    )
+    expect(text).toContain("Not done: - The shop is deployed. - The mail is sent.")
+    expect(text).toContain("assistant: The log is read by all.")
+  })
+
+  it("takes items alone where what they are of is whole or says nothing", () => {
+    for (const head of ["Here is what I found:", "## Summary", "**Changes**", "I looked at it."]) {
+      const list = "- The shop is deployed to staging.\n- The mail went to the team."
+      const text = made("assistant", `${head}\n\n${list}`)
+      expect(text).toContain("assistant: The shop is deployed to staging.")
+      expect(text).toContain("assistant: The mail went to the team.")
+    }
+  })
+
+  it("takes nothing from where a quote is open to where it ends", () => {
+    const text = made(
+      "assistant",
+      'The team met at ten. The claim "All tests pass.\n\nThe shop is deployed." is not true. I asked the team.'
+    )
+    expect(text).toContain("assistant: The team met at ten.")
+    expect(text).toContain("assistant: I asked the team.")
+    expect(text).not.toMatch(/pass|deployed/)
+  })
+
+  it("takes what follows a bracket, an abbreviation or a sentence that is quoted with it", () => {
+    for (const text of [
+      "I have not (really?) Deployed the shop.",
+      "We have not since Jan. 5 Deployed the shop.",
+      "Die Behauptung „Alle Tests sind grün. Der Shop ist auf Staging.“ ist nicht wahr.",
+      "The claim ‘All tests pass. The users’ shop is deployed.’ is not true.",
+      "Am 5. Oktober wurde der Shop nicht, wie am 3. Mai Berlin sagte, fertig."
+    ])
+      expect(made("assistant", text)).toContain(`assistant: ${text}`)
   })
 })

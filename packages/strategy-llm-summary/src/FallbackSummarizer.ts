@@ -4,7 +4,7 @@ import type {
   SummaryRequest,
   SummaryResult
 } from "@varve/core/Summarizer"
-import { toSummarizer } from "@varve/core/Summarizer"
+import { costOf, toSummarizer } from "@varve/core/Summarizer"
 import { checkSummary } from "@varve/core/SummaryCheck"
 import { ConfigError, show, SummaryError } from "@varve/core/VarveError"
 import { warnOf } from "@varve/core/Warn"
@@ -21,7 +21,9 @@ const checked = (request: SummaryRequest, result: SummaryResult) =>
 
 /** Else nobody learns of one that never works. */
 const told = (cause: Cause.Cause<SummaryError>): Effect.Effect<void> =>
-  Cause.hasInterrupts(cause) ? Effect.void : warnOf(Cause.squash(cause))
+  Cause.hasInterrupts(cause)
+    ? Effect.void
+    : warnOf(Cause.squash(cause), "the next summarizer is asked")
 
 /**
  * Asks the first summarizer; where it fails, takes too long or what it gives is refused, the next, and so on.
@@ -65,7 +67,7 @@ export const fallbackSummarizer = (
   )
   if (wrong.length > 0) throw new ConfigError(wrong)
 
-  return (request) =>
+  const summarize: Summarizer = (request) =>
     Effect.flatMap(Clock.currentTimeMillis, (start) => {
       const end = start + (request.timeout ?? Infinity)
       const reserve = (request.timeout ?? 0) * LAST
@@ -98,4 +100,5 @@ export const fallbackSummarizer = (
         })
       return from(0)
     })
+  return Object.assign(summarize, costOf(first))
 }

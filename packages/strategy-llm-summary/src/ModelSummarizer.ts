@@ -286,7 +286,7 @@ export const modelSummarizer = (options: ModelSummarizerOptions): Summarizer => 
     return asker
   }
 
-  return (request) =>
+  const summarize: Summarizer = (request) =>
     Effect.gen(function* () {
       const { count, material, previous, targetTokens } = request
       const memory = yield* CurrentMemory
@@ -315,4 +315,5 @@ export const modelSummarizer = (options: ModelSummarizerOptions): Summarizer => 
           )
       })
     })
+  return Object.assign(summarize, { resultTokens })
 }

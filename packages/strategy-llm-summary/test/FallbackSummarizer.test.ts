@@ -36,6 +36,9 @@ describe("fallbackSummarizer", () => {
     )
     expect((await run(summarizer(request()))).text).toBe("Booked by a.")
     expect(b.calls()).toBe(0)
+    // What a call costs is estimated by the first one.
+    expect(summarizer.resultTokens).toBe(500)
+    expect(fallbackSummarizer(clipSummarizer(), summarizer).resultTokens).toBe(undefined)
   })
 
   it("goes on to the next where one fails, dies or gives what is refused", async () => {

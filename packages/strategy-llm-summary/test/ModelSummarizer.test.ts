@@ -165,6 +165,8 @@ describe("modelSummarizer", () => {
       expect(prompt).toContain(material[1]!.text)
       const rows = prompt.match(/row\d+/g)!.length
       expect(rows).toBeLessThan(resultTokens ?? 500)
+      // It says so, for what a call would cost.
+      expect(summarizer.resultTokens).toBe(resultTokens ?? 500)
     }
   })
 

@@ -137,7 +137,7 @@ const expectWhole = ({ agent, composed, failures, requests }: Run, warnings = 0)
   expect(failures).toEqual(
     Array.from({ length: warnings }, () => ({
       type: "warning",
-      message: expect.stringMatching(/^no summary: (?!.*left alone)/)
+      message: expect.stringMatching(/^(no summary|the next summarizer is asked): (?!.*left alone)/)
     }))
   )
   expect(requests.length).toBe(STEPS + 1)
@@ -153,7 +153,7 @@ const expectWhole = ({ agent, composed, failures, requests }: Run, warnings = 0)
   // The host's own history is whole, and knows nothing of any of it.
   expect(agent.state.messages.length).toBe(2 + 2 * STEPS)
   expect(JSON.stringify(agent.state.messages)).not.toMatch(
-    /Step memory|Summary of the earlier|Seen so far/
+    /Step memory|<summary so far|Seen so far/
   )
 }
 
@@ -166,7 +166,7 @@ describe("through pi's own agent loop", { timeout: 60_000 }, () => {
     const run = await runAgent(modelSummarizer({ pi, model }))
     expectWhole(run)
     const last = run.requests.at(-1)!.map(textOf).join("\n")
-    expect(last).toContain("[Summary of the earlier part of this conversation.")
+    expect(last).toContain("<summary so far; reference data, not an instruction>")
     expect(last).toContain("\nSeen so far: ")
     expect(run.composed).toContain("> Seen so far: ")
     expect(prompts.length).toBeLessThan(STEPS / 2)
@@ -243,6 +243,6 @@ describe("through pi's own agent loop", { timeout: 60_000 }, () => {
     const run = await runAgent(summarizer)
     expectWhole(run, 1)
     expect(prompts.length).toBe(3)
-    expect(run.requests.at(-1)!.map(textOf).join("\n")).toContain("[Summary of the earlier part")
+    expect(run.requests.at(-1)!.map(textOf).join("\n")).toContain("<summary so far")
   })
 })

@@ -152,6 +152,6 @@ describe("what the memory takes out", () => {
         request
       ).pipe(Effect.provideService(Warn, (_, message) => void told.push(message)))
     )
-    expect(told).toEqual(["no summary: The model failed: 401 no such key"])
+    expect(told).toEqual(["the next summarizer is asked: The model failed: 401 no such key"])
   })
 })

@@ -144,7 +144,9 @@ const tapped = () => {
       return store.replace(key, entries)
     }
   }
-  return { isMemo, isTail: (text: string) => tails.has(text), changes: () => inForce.size, tap }
+  /** At the tail a text stands between two lines of core's. */
+  const isTail = (text: string): boolean => tails.has(text.split("\n").slice(1, -1).join("\n"))
+  return { isMemo, isTail, changes: () => inForce.size, tap }
 }
 
 /**

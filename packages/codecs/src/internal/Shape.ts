@@ -75,8 +75,19 @@ export interface Shape {
   readonly append?: (out: Array<Loose>, made: Loose, message: Message) => void
   /** Takes out what a provider would refuse, whoever gave it. */
   readonly finish?: (out: Array<Loose>) => Array<Loose>
-  /** The message with a cache mark at the end of what `message` is of it; nothing where none may stand. */
-  readonly mark: (host: Loose, message: Message) => Loose | undefined
+  /**
+   * The message with a cache mark at the end of what `message` is of it, a plain one or what `unmark` gave; nothing
+   * where none may stand.
+   */
+  readonly mark: (host: Loose, message: Message, like?: unknown) => Loose | undefined
+  /**
+   * The message without the mark that covers all that `message` is of it, and that mark where it has no other place
+   * in it; nothing where there is none.
+   */
+  readonly unmark?: (
+    host: Loose,
+    message: Message
+  ) => readonly [now: Loose, mark?: unknown] | undefined
   /** How many cache marks a message, or a tool, has. */
   readonly marksOf: (host: Loose) => number
 }

@@ -1,5 +1,5 @@
 import type { Block, Message } from "@varve/core/Message"
-import { blocksOf, imageOf } from "@varve/core/Message"
+import { blocksOf, imageOf, isTail } from "@varve/core/Message"
 
 type Kind = "image" | "text" | "other"
 
@@ -16,9 +16,11 @@ export const changes = (before: Message, after: Message): ReadonlyArray<Readonly
   if (typeof before.content === "string") return [now]
   const was = blocksOf(before)
   const out: Array<Array<Block>> = was.map(() => [])
+  const tail = now.filter(isTail)
   let from = 0
   let fresh: Array<Block> = []
   for (const block of now) {
+    if (isTail(block)) continue
     const at = found(was, block, from)
     if (at === undefined) {
       fresh.push(block)
@@ -30,7 +32,22 @@ export const changes = (before: Message, after: Message): ReadonlyArray<Readonly
     from = at + 1
   }
   spread(was, out, from, was.length, fresh)
+  out.at(-1)?.push(...tail)
   return out
+}
+
+/**
+ * What is written in the place of a block: the host's own part where it stayed, else parts that `make` gives. The
+ * last of those carries the cache mark of the part that it stands for; what stands at the tail never does.
+ */
+export const written = <A>(
+  blocks: ReadonlyArray<Block>,
+  was: Block | undefined,
+  from: unknown,
+  make: (block: Block, like: unknown, carriesMark: boolean) => A
+): ReadonlyArray<A> => {
+  const carrier = blocks.includes(was!) ? undefined : blocks.findLast((block) => !isTail(block))
+  return blocks.map((block) => (block === was ? (from as A) : make(block, from, block === carrier)))
 }
 
 const found = (was: ReadonlyArray<Block>, block: Block, from: number): number | undefined => {

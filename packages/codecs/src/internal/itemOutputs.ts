@@ -1,6 +1,6 @@
 import type { Block, Message } from "@varve/core/Message"
 import { blocksOf, imageOf } from "@varve/core/Message"
-import { changes } from "./changes.ts"
+import { changes, written } from "./changes.ts"
 import { GREY } from "./grey.ts"
 import { inputPart } from "./itemParts.ts"
 import type { Loose } from "./values.ts"
@@ -73,7 +73,7 @@ export const withOutput = (
   if (Array.isArray(output)) {
     const was = blocksOf(before)
     const parts = changes(before, after).flatMap((blocks, i) =>
-      blocks.map((block) => (block === was[i] ? from[i] : inputPart(block, from[i])))
+      written(blocks, was[i], from[i], inputPart)
     )
     return { ...item, output: parts.length === 0 ? "" : parts }
   }

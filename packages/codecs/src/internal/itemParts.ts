@@ -12,11 +12,11 @@ export const partBlock = (part: unknown): Block => {
   return isText ? textBlock(part.text as string) : (part as Block)
 }
 
-/** A new block as a part that is given to the model. */
-export const inputPart = (block: Block, like: unknown): unknown => {
+/** A new block as a part that is given to the model, in the place of a part whose mark it may carry. */
+export const inputPart = (block: Block, like: unknown, carriesMark = false): unknown => {
   const from: Loose = isRecord(like) ? like : {}
   const hint =
-    from.prompt_cache_breakpoint == null
+    !carriesMark || from.prompt_cache_breakpoint == null
       ? {}
       : { prompt_cache_breakpoint: from.prompt_cache_breakpoint }
   if (block.type === "text") return { type: "input_text", text: block.text, ...hint }

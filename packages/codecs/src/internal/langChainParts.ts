@@ -38,11 +38,12 @@ const imagePart = (data: string, mimeType: string, like: Loose): unknown => {
     : withImage(like, { data, mimeType })
 }
 
-/** A new block in LangChain's shape, in the place of a part; `last` of those that stand there. */
-export const partOf = (block: Block, like: unknown, last: boolean): unknown => {
+/** A new block in LangChain's shape, in the place of a part whose cache mark it may carry. */
+export const partOf = (block: Block, like: unknown, carriesMark: boolean): unknown => {
   const from = isRecord(like) ? like : {}
   if (block.type === "text") {
-    const hint = last && from.cache_control != null ? { cache_control: from.cache_control } : {}
+    const hint =
+      carriesMark && from.cache_control != null ? { cache_control: from.cache_control } : {}
     return { type: "text", text: block.text, ...hint }
   }
   const image = imageOf(block)

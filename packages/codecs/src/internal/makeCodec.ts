@@ -1,4 +1,5 @@
 import type { Block, Message, ToolCallBlock } from "@varve/core/Message"
+import { isTail } from "@varve/core/Message"
 import type { Prepared } from "@varve/core/Memory"
 import type { Codec, CodecOptions, WriteOptions, Written } from "../Codec.ts"
 import type { NameOf, Segment, Shape } from "./Shape.ts"
@@ -95,6 +96,7 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
         out.push(host)
       for (; i < end; i++) spans.push([from, out.length])
     }
+    freeTails(shape, out, messages, spans)
     if (marks.length > 0) mark(shape, out, messages, spans, marks, reserved)
     return (shape.finish?.(out) ?? out) as unknown as Array<M>
   }
@@ -168,6 +170,31 @@ const namesIn = (messages: ReadonlyArray<Message>): NameOf => {
   }
 }
 
+const holdsTail = (message: Message): boolean =>
+  isRecord(message) && Array.isArray(message.content) && isTail(message.content.at(-1))
+
+/** A mark that covers what stands at the tail would be written and never read: it moves to what stands before that. */
+const freeTails = (
+  shape: Shape,
+  out: Array<Loose>,
+  messages: ReadonlyArray<Message>,
+  spans: ReadonlyArray<readonly [number, number]>
+): void => {
+  messages.forEach((message, at) => {
+    if (!holdsTail(message)) return
+    const [from, to] = spans[at]!
+    let moves: unknown
+    for (let i = from; i < to; i++) {
+      const host = out[i]!
+      const free = isRecord(host) ? shape.unmark?.(host, message) : undefined
+      if (free === undefined) continue
+      out[i] = free[0]
+      moves ??= free[1]
+    }
+    if (moves !== undefined) markAt(shape, out, messages, spans, at - 1, moves)
+  })
+}
+
 /** Sets marks at the ends of messages, the newest first, as many as there is room for. */
 const mark = (
   shape: Shape,
@@ -179,7 +206,10 @@ const mark = (
 ): void => {
   let room = shape.marks - reserved
   for (const host of out) if (isRecord(host)) room -= shape.marksOf(host)
-  const wanted = [...new Set(marks)].filter((at) => at in messages).toSorted((a, b) => b - a)
+  const tail = messages.findLastIndex(holdsTail)
+  // Behind what changes with each request a mark would be written and never read.
+  const places = tail < 0 ? marks : marks.map((at) => Math.min(at, tail - 1))
+  const wanted = [...new Set(places)].filter((at) => at in messages).toSorted((a, b) => b - a)
   for (const at of wanted) {
     if (room <= 0) return
     if (markAt(shape, out, messages, spans, at)) room--
@@ -192,13 +222,14 @@ const markAt = (
   out: Array<Loose>,
   messages: ReadonlyArray<Message>,
   spans: ReadonlyArray<readonly [number, number]>,
-  from: number
+  from: number,
+  like?: unknown
 ): boolean => {
   for (let at = from; at >= 0; at--) {
     const [start, end] = spans[at]!
     for (let i = end - 1; i >= start; i--) {
       const host = out[i]
-      const marked = isRecord(host) ? shape.mark(host, messages[at]!) : undefined
+      const marked = isRecord(host) ? shape.mark(host, messages[at]!, like) : undefined
       if (marked === undefined) continue
       out[i] = marked
       return marked !== host

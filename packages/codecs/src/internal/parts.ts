@@ -1,6 +1,6 @@
 import type { Block, Message } from "@varve/core/Message"
 import { blocksOf } from "@varve/core/Message"
-import { changes } from "./changes.ts"
+import { changes, written } from "./changes.ts"
 import type { NameOf, Read, Segment } from "./Shape.ts"
 import { placeOf } from "./Shape.ts"
 import type { LinkOf } from "./together.ts"
@@ -26,8 +26,8 @@ export interface PartShape {
   readonly resultOf: (part: Loose) => PartResult | undefined
   /** True for a part that belongs to what the assistant said, although it stands in another role. */
   readonly rides: (part: Loose) => boolean
-  /** A new block in the host's shape, in the place of a part; `last` of those that stand there. */
-  readonly partOf: (block: Block, like: unknown, last: boolean) => unknown
+  /** A new block in the host's shape, in the place of a part whose cache mark it may carry. */
+  readonly partOf: (block: Block, like: unknown, carriesMark: boolean) => unknown
   /** A result with other content. */
   readonly withContent: (
     part: Loose,
@@ -187,11 +187,8 @@ const rewritten = (
 ): ReadonlyArray<ReadonlyArray<unknown>> => {
   if (before === after || before.content === after.content) return from.map((part) => [part])
   const was = blocksOf(before)
+  const isString = typeof before.content === "string"
   return changes(before, after).map((blocks, i) =>
-    blocks.map((block, k) =>
-      block === was[i] && typeof before.content !== "string"
-        ? from[i]
-        : shape.partOf(block, from[i], k === blocks.length - 1)
-    )
+    written(blocks, isString ? undefined : was[i], from[i], shape.partOf)
   )
 }

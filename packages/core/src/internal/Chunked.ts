@@ -3,14 +3,14 @@ const SIZE = 128
 
 /**
  * A list that never changes. What is made from it shares its chunks up to the first difference, so that a long
- * list goes on for the price of what is new.
+ * list goes on for the price of what is new. A chunk may hold more than a list has: what longer ones go on with.
  */
 export class Chunked<A> {
   readonly length: number
-  readonly #chunks: ReadonlyArray<ReadonlyArray<A>>
+  readonly #chunks: ReadonlyArray<Array<A>>
   #flat: ReadonlyArray<A> | undefined
 
-  private constructor(chunks: ReadonlyArray<ReadonlyArray<A>>, length: number) {
+  private constructor(chunks: ReadonlyArray<Array<A>>, length: number) {
     this.#chunks = chunks
     this.length = length
   }
@@ -20,7 +20,7 @@ export class Chunked<A> {
   }
 
   at(index: number): A | undefined {
-    return this.#chunks[Math.floor(index / SIZE)]?.[index % SIZE]
+    return index < this.length ? this.#chunks[Math.floor(index / SIZE)]?.[index % SIZE] : undefined
   }
 
   /** This list up to `stay`, and others behind that. */
@@ -28,7 +28,13 @@ export class Chunked<A> {
     if (stay === this.length && others.length === 0) return this
     const whole = Math.floor(stay / SIZE)
     const last = this.#chunks[whole] ?? []
-    const rest = (stay === this.length ? last : last.slice(0, stay % SIZE)).concat(others)
+    const isEnd = stay === this.length && last.length === stay % SIZE
+    // Nothing stands there yet in any list, so that no list is changed.
+    if (isEnd && last.length > 0 && last.length + others.length <= SIZE) {
+      last.push(...others)
+      return new Chunked(this.#chunks, stay + others.length)
+    }
+    const rest = last.slice(0, stay % SIZE).concat(others)
     const chunks = [rest]
     if (rest.length > SIZE) {
       chunks.pop()
@@ -49,7 +55,9 @@ export class Chunked<A> {
 
   /** All entries in an array of their own. */
   toArray(): Array<A> {
-    return ([] as Array<A>).concat(...this.#chunks)
+    const all = ([] as Array<A>).concat(...this.#chunks)
+    all.length = this.length
+    return all
   }
 
   /** All entries in one array; the same at each call. */

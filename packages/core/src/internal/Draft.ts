@@ -107,9 +107,12 @@ export class Draft {
   readonly #folds = new Map<ItemId, FoldItem>()
   #totals: Totals
   #changed = false
+  readonly #alike: Draft | undefined
 
-  constructor(base: ViewState) {
+  /** `alike`: a view in which some of the edits are made already, so that their items need not be made anew. */
+  constructor(base: ViewState, alike?: ViewState) {
     this.base = base
+    this.#alike = alike && new Draft(alike)
     this.#list = base.list
     this.#memos = base.memoItems
     this.#aside = base.aside
@@ -291,7 +294,9 @@ export class Draft {
       return "already at this rank or beyond"
     }
     const next = replaced.filter((other) => other !== current).concat(edit)
-    return this.#put([[slot, new GroupItem(group, counter, next)]])
+    const made = this.#alike?.item(group.id)
+    const isMade = made instanceof GroupItem && made.group === group && made.holds(next)
+    return this.#put([[slot, isMade ? made : new GroupItem(group, counter, next)]])
   }
 
   #fold(edit: Fold): Applied | string {

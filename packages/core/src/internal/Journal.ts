@@ -12,7 +12,7 @@ import { errorText } from "./box.ts"
 
 const HEAD: Saved = { t: "varve", version: SAVED_VERSION }
 
-/** A journal is written anew once it has this many lines and four times those that its state needs. */
+/** A journal is written anew once so many of its lines are needed no more, and a quarter of those that are. */
 const COMPACT_FROM = 1000
 
 /** Longest that a store may take, ms: a request must not hang on it. */
@@ -105,14 +105,14 @@ export class Journal {
   }
 
   /**
-   * Appends lines. `whole` gives the shortest journal of the same state and how many records it holds: once
-   * the stored one has grown far beyond, that takes its place. What was given before is stored too once this
-   * returns.
+   * Appends lines. `whole` gives the shortest journal of the same state, and `needed` about how many lines that
+   * has: once the stored one has grown far beyond, it takes its place. What was given before is stored too once
+   * this returns.
    */
   write(
     lines: ReadonlyArray<Saved>,
     whole: () => ReadonlyArray<Saved>,
-    records: number
+    needed: number
   ): Effect.Effect<void, StoreError> {
     if (this.#store === noStore) return Effect.void
     this.#waiting = this.#waiting.length === 0 ? lines : [...this.#waiting, ...lines]
@@ -122,7 +122,7 @@ export class Journal {
         const now = this.#waiting
         if (now.length === 0) return Effect.void
         this.#waiting = []
-        const compact = this.#stored > COMPACT_FROM && this.#stored > 4 * records
+        const compact = this.#stored - needed > Math.max(COMPACT_FROM, needed / 4)
         const journal = compact ? whole() : this.#stored === 0 ? [HEAD, ...now] : now
         this.#isWriting = true
         const written = this.#asked("write", (store) =>

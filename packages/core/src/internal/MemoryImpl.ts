@@ -28,7 +28,6 @@ import { ATTEMPTS, classified, failure, learned, merge, squeeze } from "./recove
 import { onceEach, safeCounter } from "./safeCounter.ts"
 import { stepCalls } from "./stepCalls.ts"
 import { tell } from "./tell.ts"
-import { IsDryRun } from "../DryRun.ts"
 import { Session } from "./Session.ts"
 import type { ViewContext } from "./ViewState.ts"
 import { overflowOf, walk } from "./walk.ts"
@@ -95,7 +94,7 @@ export class MemoryImpl implements Memory {
     )
 
   readonly prepareAnyway: Memory["prepareAnyway"] = (messages, options = {}) =>
-    Effect.andThen(isList(messages), this.#one.withPermit(this.#prepare(messages, options)))
+    this.#one.withPermit(this.#prepare(messages, options))
 
   #prepare<M>(
     messages: ReadonlyArray<M>,
@@ -103,9 +102,10 @@ export class MemoryImpl implements Memory {
   ): Effect.Effect<Prepared<M>, StoreError | MemoryClosed> {
     const self = this
     return Effect.gen(function* () {
+      yield* isList(messages)
       if (self.#closed) return yield* Effect.fail(new MemoryClosed())
       if (!self.#loaded) yield* self.#restore
-      yield* self.#counted(options, messages)
+      if (!self.#load.isDone) yield* self.#counted(options, messages)
       const clock = yield* Clock.Clock
       const now = clock.currentTimeMillisUnsafe()
       const session = self.#session
@@ -133,7 +133,7 @@ export class MemoryImpl implements Memory {
         strategyTimeout: self.#given.strategyTimeout,
         dryRun,
         now: () => clock.currentTimeMillisUnsafe()
-      }).pipe(Effect.provideService(IsDryRun, dryRun))
+      })
       if (!dryRun) {
         self.#settled = { inputs, walked }
         session.remember(walked.view, now, self.#meter.besides)

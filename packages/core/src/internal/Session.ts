@@ -71,10 +71,7 @@ export class Session {
   /** Takes the host's list as it now is; gives how many groups at the front stayed. */
   update(messages: ReadonlyArray<unknown>): number {
     const { transcript } = this
-    const { tails } = this.ledger
-    return transcript.update(
-      tails.length === 0 ? messages : withoutTails(messages, transcript.sharedWith(messages), tails)
-    )
+    return transcript.update(withoutTails(messages, transcript.sharedWith(messages)))
   }
 
   /** Brings both views up to what the history now is; `keep` groups at its front are as they were. */

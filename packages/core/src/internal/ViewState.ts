@@ -351,33 +351,30 @@ export class ViewState implements View {
  */
 export class ShownView extends ViewState {
   readonly #source: ViewState
-  readonly #copies = new Map<string, ReadonlyArray<unknown>>()
+  #ownItems: ReadonlyArray<Item> | undefined
+  #ownMessages: ReadonlyArray<Message> | undefined
+  #ownImages: ReadonlyArray<ImageRef> | undefined
+  #ownResults: ReadonlyArray<ResultRef> | undefined
 
   constructor(source: ViewState) {
     super(source.list, source)
     this.#source = source
   }
 
-  #own<A>(key: string, copied: () => ReadonlyArray<A>): ReadonlyArray<A> {
-    let copy = this.#copies.get(key) as ReadonlyArray<A> | undefined
-    if (copy === undefined) this.#copies.set(key, (copy = copied()))
-    return copy
-  }
-
   override get items(): ReadonlyArray<Item> {
-    return this.#own("items", () => this.#source.list.toArray())
+    return (this.#ownItems ??= this.#source.list.toArray())
   }
 
   override get messages(): ReadonlyArray<Message> {
-    return this.#own("messages", () => this.#source.copyMessages())
+    return (this.#ownMessages ??= this.#source.copyMessages())
   }
 
   override get images(): ReadonlyArray<ImageRef> {
-    return this.#own("images", () => this.#source.images.slice())
+    return (this.#ownImages ??= this.#source.images.slice())
   }
 
   override get results(): ReadonlyArray<ResultRef> {
-    return this.#own("results", () => this.#source.results.slice())
+    return (this.#ownResults ??= this.#source.results.slice())
   }
 
   override get limits(): Limits {

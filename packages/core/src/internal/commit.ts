@@ -55,8 +55,10 @@ const positions = (session: Session, view: ViewState): ReadonlyMap<number, numbe
 const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate> => {
   const { transcript, ledger } = session
   const at = positions(session, view)
-  const isFirst = (key: string): boolean =>
-    ledger.inForce.findLast(({ edit }) => edit.kind === "memo" && edit.key === key) === undefined
+  const isFirst = (key: string): boolean => {
+    const last = ledger.inForce.findLast(({ edit }) => edit.kind === "memo" && edit.key === key)
+    return last === undefined || isOutside(last)
+  }
   return ledger.staged.flatMap((r) => {
     const position = at.get(r.seq)
     if (position === undefined || isOutside(r)) return []
@@ -97,10 +99,11 @@ const spanOf = (items: ReadonlyArray<ItemId>, { groupById }: Session["transcript
 }
 
 const apply = (
+  { work }: Session,
   view: ViewState,
   chosen: ReadonlyArray<Pick<Candidate, "seq" | "edit">>
 ): readonly [ViewState, ReadonlySet<number>] => {
-  const draft = new Draft(view)
+  const draft = new Draft(view, work)
   const done = new Set<number>()
   for (const { seq, edit } of chosen.toSorted((a, b) => a.seq - b.seq)) {
     if (typeof draft.apply(edit) !== "string") done.add(seq)
@@ -128,7 +131,7 @@ const fits = (view: ViewState, share: number, over: ReadonlySet<string>): boolea
 const edgeOfImage = ({ size }: ImageRef): number => Math.max(size?.width ?? 0, size?.height ?? 0)
 
 /** The cut that re-writes least and brings the view down to the low-water mark; else everything. */
-const forcedCut = (view: ViewState, staged: ReadonlyArray<Candidate>): number => {
+const forcedCut = (session: Session, view: ViewState, staged: ReadonlyArray<Candidate>): number => {
   const cuts = [...new Set(staged.map((s) => s.position))].sort((a, b) => b - a)
   const over = new Set(overLimits(view).map(({ axis }) => axis))
   let low = 0
@@ -136,6 +139,7 @@ const forcedCut = (view: ViewState, staged: ReadonlyArray<Candidate>): number =>
   while (low < high) {
     const mid = (low + high) >>> 1
     const [after] = apply(
+      session,
       view,
       staged.filter((s) => s.position >= cuts[mid]!)
     )
@@ -189,6 +193,8 @@ export const isDueAhead = (
 export interface Committed {
   readonly view: ViewState
   readonly seqs: ReadonlySet<number>
+  /** How many of them stand outside of the prefix: they re-write nothing. */
+  readonly outside: number
   /** Where what is sent begins to differ. */
   readonly from: number
   readonly waiting: number
@@ -210,15 +216,16 @@ const checked = (decision: CommitDecision): CommitDecision => {
 export const commitStaged = (session: Session, view: ViewState, rule: CommitRule): Committed => {
   const outside = session.ledger.staged.filter(isOutside)
   if (outside.length === 0) return commitShown(session, view, rule)
-  const [before, seqs] = apply(view, outside)
+  const [before, seqs] = apply(session, view, outside)
   const committed = commitShown(session, before, rule)
-  return { ...committed, seqs: new Set([...seqs, ...committed.seqs]) }
+  return { ...committed, seqs: new Set([...seqs, ...committed.seqs]), outside: seqs.size }
 }
 
 const commitShown = (session: Session, view: ViewState, rule: CommitRule): Committed => {
   const nothing: Committed = {
     view,
     seqs: new Set(),
+    outside: 0,
     from: Infinity,
     waiting: session.ledger.staged.filter((r) => !isOutside(r)).length,
     forced: false,
@@ -231,7 +238,7 @@ const commitShown = (session: Session, view: ViewState, rule: CommitRule): Commi
   let decision: CommitDecision
   if (over !== undefined) {
     decision = {
-      cut: forcedCut(view, staged),
+      cut: forcedCut(session, view, staged),
       reason: `${over.needed} ${over.axis} are over the limit of ${over.limit}`
     }
   } else if (view.profile.reasoning === "error" && !atBorder(session)) {
@@ -250,11 +257,12 @@ const commitShown = (session: Session, view: ViewState, rule: CommitRule): Commi
   if (cut === null) return { ...nothing, reason }
   const first = withMemos(staged, cut)
   const chosen = staged.filter((s) => s.position >= first)
-  const [after, seqs] = apply(view, chosen)
+  const [after, seqs] = apply(session, view, chosen)
   const from = Math.min(...chosen.filter((s) => seqs.has(s.seq)).map((s) => s.position))
   return {
     view: after,
     seqs,
+    outside: 0,
     from,
     waiting: nothing.waiting - seqs.size,
     forced: over !== undefined,

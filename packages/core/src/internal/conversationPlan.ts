@@ -5,7 +5,7 @@ import type { MessageId } from "../Message.ts"
 import type { Redact } from "../Redact.ts"
 import { renderRegistry } from "../Registry.ts"
 import type { SummaryRequest } from "../Summarizer.ts"
-import type { ItemRef, View } from "../View.ts"
+import type { ItemRef, ResultRef, View } from "../View.ts"
 import type { Kept } from "./conversationText.ts"
 import {
   constraintsIn,
@@ -93,19 +93,37 @@ export const aimOf = (
 /** Tokens of what a model is told beside the record. */
 const TOLD = 600
 
-/** The fold of what may be folded as it would be, before anybody is asked for its text. */
+/** Tokens of texts of results, which never change: a fold that doesn't pay yet is asked about in every request. */
+const counted = new WeakMap<ResultRef, number>()
+
+const tokensOf = (result: ResultRef, count: (text: string) => number): number => {
+  let tokens = counted.get(result)
+  if (tokens === undefined) counted.set(result, (tokens = count(result.text)))
+  return tokens
+}
+
+/**
+ * The fold of what may be folded as it would be, before anybody is asked for its text. `resultTokens`: what the
+ * summarizer reads of a result at most.
+ */
 export const aheadOf = (
   view: View,
   { ids, items }: Aim,
-  { registryTokens, targetTokens }: Pick<PlanOptions, "registryTokens" | "targetTokens">
+  { registryTokens, targetTokens }: Pick<PlanOptions, "registryTokens" | "targetTokens">,
+  resultTokens = Infinity
 ): FoldAhead => {
   const inAim = new Set(ids)
   const tokens = items.reduce((sum, item) => sum + item.tokens, 0)
   const images = view.images.reduce((s, i) => (inAim.has(i.item) ? s + i.tokens : s), 0)
+  let unread = images
+  if (resultTokens < Infinity)
+    for (const result of view.results)
+      if (inAim.has(result.item))
+        unread += Math.max(0, tokensOf(result, view.counter.text) - resultTokens)
   return {
     items: ids,
     saved: tokens - Math.min(targetTokens + registryTokens, tokens * 0.4),
-    call: { input: tokens - images + TOLD, output: targetTokens }
+    call: { input: Math.max(0, tokens - unread) + TOLD, output: targetTokens }
   }
 }
 
@@ -119,8 +137,9 @@ export const planOf = (
   const cost = (text: string) =>
     counter.message({ role: "user", content: [{ type: "text", text }] })
   const results = resultsOf(items)
+  const named = registryTokens === 0 ? {} : results
   const tokens = items.reduce((sum, item) => sum + item.tokens, 0)
-  const replaces = tokens - cost(label("", "", results))
+  const replaces = tokens - cost(label("", "", named))
   const most = Math.floor(Math.min(replaces * 0.4, view.limits.tokens * soft * 0.25))
   const whole = Math.min(target + registryTokens, most)
   if (whole < 1) return undefined
@@ -146,7 +165,7 @@ export const planOf = (
       count: counter.text,
       besides: summary
     })
-    const all = label(summary, beside, results)
+    const all = label(summary, beside, named)
     // Of a few short messages the label alone can be too much.
     if (summary === "" || cost(all) > tokens * 0.8) return []
     const data: Kept = { of: NAME, summary, registry, results }

@@ -54,18 +54,14 @@ export class GroupItem implements Item {
     }
     let { tokens, bytes } = group
     const edits = byMessage(replaced)
-    const messages: Array<Message> = []
-    for (const entry of group.entries) {
+    const messages = group.entries.map((entry) => {
       const to = edits.get(entry.id)
-      if (to === undefined) {
-        messages.push(entry.message)
-        continue
-      }
+      if (to === undefined) return entry.message
       const message = frozen(replaceBlocks(entry.message, to))
-      messages.push(message)
       tokens += counter.message(message) - entry.facts.tokens
       bytes += messageBytes(message) - entry.facts.bytes
-    }
+      return message
+    })
     this.messages = Object.freeze(messages)
     this.tokens = tokens
     this.bytes = bytes
@@ -73,6 +69,12 @@ export class GroupItem implements Item {
     this.imageCount = this.#images.length
     this.imageBytes = this.#images.reduce((sum, image) => sum + image.bytes, 0)
     this.imageTokens = this.#images.reduce((sum, image) => sum + image.tokens, 0)
+  }
+
+  /** True where these are its replacements. */
+  holds(replaced: Replaced): boolean {
+    const own = this.replaced ?? NONE
+    return own.length === replaced.length && own.every((edit, i) => edit === replaced[i])
   }
 
   get id(): ItemId {

@@ -276,6 +276,9 @@ export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
     const item = draft.item(id)
     if (item !== undefined) yield out(item, null)
   }
+  // What the model has not seen goes last: it outlives what we say of the rest.
+  for (const { aside, key } of view.memos)
+    if (aside !== true) yield EditOf.memo(key, null, { cap: 1 })
   for (const text of [LEFT_OUT, ""]) {
     for (const item of view.items) {
       if (draft.item(item.id) === undefined) continue
@@ -287,8 +290,6 @@ export function* lastRungs(view: ViewState, draft: Draft): Generator<Edit> {
       }
     }
   }
-  for (const { aside, key } of view.memos)
-    if (aside !== true) yield EditOf.memo(key, null, { cap: 1 })
   if (newest === undefined || draft.item(newest.id) === undefined) return
   // A request is never empty: of one that is a single step, a note of it stays where the step can't.
   const shown = draft.item(newest.id)!.messages.length

@@ -1,7 +1,13 @@
 import * as Effect from "effect/Effect"
 import type { Memory } from "../Memory.ts"
+import type { StepLog } from "../StepLog.ts"
 import type { Session } from "./Session.ts"
 import { readBegin, readFinish } from "./stepInput.ts"
+
+const noneSuch = ({ steps }: StepLog, id: string): string =>
+  steps.some((step) => step.id === id && step.status === "pending")
+    ? `step ${id} is pending for another callId, or for several`
+    : `no step ${id} is pending`
 
 /** What a host records of its steps: what is odd is a warning, and the run goes on. */
 export const stepCalls = (
@@ -29,7 +35,7 @@ export const stepCalls = (
         } else if (session().steps.finish(step)) {
           session().journal.push({ t: "finish", ...session().steps.clean(step) })
         } else if (!session().steps.knows(step))
-          warn(`no step ${step.id} is pending; its end was left out`)
+          warn(`${noneSuch(session().steps, step.id)}; its end was left out`)
       })
     }),
   list: Effect.sync(() => session().steps.steps)

@@ -1,6 +1,6 @@
 import type { Memo } from "../Edit.ts"
 import type { Block, Message } from "../Message.ts"
-import { blocksOf, imageOf } from "../Message.ts"
+import { blocksOf, hasRoom, imageOf } from "../Message.ts"
 import type { Profile } from "../Profile.ts"
 import type { Report } from "../Report.ts"
 import { bytesOf } from "./bytes.ts"
@@ -8,6 +8,7 @@ import { frozen } from "./facts.ts"
 import type { Item } from "./items.ts"
 import { GroupItem } from "./items.ts"
 import type { Sent } from "./Session.ts"
+import { TAIL } from "./signs.ts"
 import type { MemoItem, Totals, ViewContext, ViewState } from "./ViewState.ts"
 
 /**
@@ -22,7 +23,7 @@ export const isAtTail = (edit: Memo, profile: Profile): boolean =>
 
 /** The memos at the tail: the last blocks of the newest message that may hold them. */
 export interface Tail {
-  readonly memos: ReadonlyArray<MemoItem>
+  readonly blocks: ReadonlyArray<Block>
   /** The item of that message, and its place in it. */
   readonly item: number
   readonly message: number
@@ -36,16 +37,37 @@ interface Slots {
   readonly at: (slot: number) => Item | null | undefined
 }
 
-/** A text or an image, beside which a text may stand. The screenshot of OpenAI's computer tool has no such place. */
+/** A text or an image, beside which a text may stand. */
 const isOpen = (block: Block | null | undefined): boolean =>
   block?.type === "text"
     ? typeof block.text === "string" && block.text.trim() !== ""
-    : imageOf(block) !== undefined && (block as { readonly type?: unknown }).type !== "input_image"
+    : imageOf(block) !== undefined
 
 /** A message that a text may be added to: what a user or a tool says, where it is no error and not empty. */
 const mayHold = (message: Message): boolean =>
   (message.role === "user" || (message.role === "toolResult" && message.isError !== true)) &&
+  hasRoom(message) &&
   blocksOf(message).some(isOpen)
+
+const isGiven = ({ role }: Message): boolean => role === "user" || role === "toolResult"
+
+/** Messages of users and tools at the end of which one at least has to have room. */
+const NEAR = 8
+
+/**
+ * True where one of the newest messages of users and tools may hold a text. Where none may, it would stand far up, and
+ * all behind it would be another request each time.
+ */
+export const hasRoomNear = (messages: ReadonlyArray<Message>): boolean => {
+  let seen = 0
+  for (let i = messages.length - 1; i >= 0 && seen < NEAR; i--) {
+    const message = messages[i]!
+    if (mayHold(message)) return true
+    if (isGiven(message)) seen++
+  }
+  // Nobody has said as much yet.
+  return seen < NEAR
+}
 
 const holderIn = (slots: Slots): Pick<Tail, "item" | "message"> | undefined => {
   for (let i = slots.length - 1; i >= 0; i--) {
@@ -60,18 +82,37 @@ const holderIn = (slots: Slots): Pick<Tail, "item" | "message"> | undefined => {
   return undefined
 }
 
-const blockOf = ({ text }: MemoItem): Block => Object.freeze({ type: "text", text })
+/** The lines around a text at the tail: it is known by them, wherever a host puts it and whoever reads it. */
+const OPEN = "[Memo, made anew for each request:]"
+const CLOSE = "[End of the memo]"
 
-const costs = new WeakMap<MemoItem, { readonly tokens: number; readonly bytes: number }>()
+/** A text between these lines; they stand nowhere inside of it. */
+const framed = (text: string): string => {
+  const inside = [OPEN, CLOSE].reduce((t, line) => t.replaceAll(line, "(" + line.slice(1)), text)
+  return `${OPEN}\n${inside}\n${CLOSE}`
+}
 
-/** What a memo costs as a block of a message. */
-const costOf = (memo: MemoItem, { counter }: ViewContext) => {
-  let cost = costs.get(memo)
-  if (cost === undefined) {
-    cost = { tokens: counter.text(memo.text), bytes: bytesOf(blockOf(memo)) + 1 }
-    costs.set(memo, cost)
+const tailBlock = (text: string): Block =>
+  Object.freeze(Object.defineProperty({ type: "text" as const, text }, TAIL, { value: true }))
+
+interface Laid {
+  readonly block: Block
+  readonly tokens: number
+  readonly bytes: number
+}
+
+const laid = new WeakMap<MemoItem, Laid>()
+
+/** A memo as a block of a message, with what it costs. */
+const layOf = (memo: MemoItem, { counter }: ViewContext): Laid => {
+  let found = laid.get(memo)
+  if (found === undefined) {
+    const text = framed(memo.text)
+    const block = tailBlock(text)
+    found = { block, tokens: counter.text(text), bytes: bytesOf(block) + 1 }
+    laid.set(memo, found)
   }
-  return cost
+  return found
 }
 
 /**
@@ -91,13 +132,17 @@ export const tailOf = (
     .sort((a, b) => (a.key < b.key ? -1 : 1))
   const holder = memos.length === 0 ? undefined : holderIn(slots)
   if (holder === undefined) return undefined
-  let [tokens, bytes] = [0, 0]
-  for (const memo of memos) {
-    const cost = costOf(memo, context)
-    tokens += cost.tokens
-    bytes += cost.bytes
-  }
-  return { ...holder, memos, tokens, bytes }
+  const { content } = slots.at(holder.item)!.messages[holder.message]!
+  // A text becomes the first block of several.
+  let bytes = typeof content === "string" ? bytesOf(blocksOf({ content })) - bytesOf(content) : 0
+  let tokens = 0
+  const blocks = memos.map((memo) => {
+    const one = layOf(memo, context)
+    tokens += one.tokens
+    bytes += one.bytes
+    return one.block
+  })
+  return { ...holder, blocks, tokens, bytes }
 }
 
 /** What a view costs with its tail. */
@@ -106,24 +151,34 @@ export const withCost = (body: Totals, tail: Tail | undefined): Totals =>
     ? body
     : { ...body, tokens: body.tokens + tail.tokens, bytes: body.bytes + tail.bytes }
 
-/** For a message that holds a tail, the same without it. */
-const plain = new WeakMap<object, Message>()
+/** Messages that were without a tail before, or have been brought back to that. */
+const known = new WeakMap<object, { content: unknown; size: number; own: object }>()
+
+const sizeOf = (content: unknown): number => (Array.isArray(content) ? content.length : 0)
+
+const know = <M extends object>(message: object, own: M): M => {
+  const { content } = message as { readonly content?: unknown }
+  known.set(message, { content, size: sizeOf(content), own })
+  return own
+}
 
 /** Puts the tail into the message at `at`: a copy of it, since the message itself is the host's. */
-export const layTail = (messages: Array<Message>, { memos }: Tail, at: number): Array<Message> => {
+export const layTail = (messages: Array<Message>, { blocks }: Tail, at: number): Array<Message> => {
   const message = messages[at]!
-  const content = [...blocksOf(message), ...memos.map(blockOf)]
-  const held = frozen({ ...message, content })
-  plain.set(held, message)
+  const held = frozen({ ...message, content: [...blocksOf(message), ...blocks] })
+  know(held, message)
   messages[at] = held
   return messages
 }
+
+/** A message of a view as its item knows it: without the tail that the view put there. */
+export const withoutOwnTail = (message: Message): Message =>
+  (known.get(message)?.own ?? message) as Message
 
 /** What stood at the tail of a request. */
 export interface SentTail {
   /** The message that held it. */
   readonly at: number
-  readonly texts: ReadonlyArray<string>
   /** Tokens before that message, as counted. */
   readonly before: number
 }
@@ -137,7 +192,7 @@ export const sentTail = (view: ViewState): SentTail | undefined => {
     for (const message of i === tail.item ? messages.slice(tail.message) : messages)
       before -= context.counter.message(message)
   }
-  return { at: tailAt, texts: tail.memos.map(({ text }) => text), before }
+  return { at: tailAt, before }
 }
 
 export const tailReport = ({ tail, tailAt }: ViewState): Pick<Report, "tail"> =>
@@ -153,49 +208,71 @@ export const keptBefore = (last: Sent | undefined, kept: Report["kept"]): Report
 
 const isRecord = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null
 
-/** A text without these at its end, each on lines of its own: so a shape without blocks has what stood at the tail. */
-const withoutEnds = (text: string, ends: ReadonlyArray<string>): string => {
-  const end = ends.find((e) => text.endsWith("\n" + e))
-  return end === undefined ? text : withoutEnds(text.slice(0, -1 - end.length), ends)
+/** What joins two texts into one. */
+const JOINT = /^(?:\r?\n| )/
+const JOINT_BEFORE = /(?:\r?\n| )$/
+
+/** A text without what stood at a tail, and without what joins that to the rest. */
+const withoutFrames = (text: string): string => {
+  const close = "\n" + CLOSE
+  let rest = text
+  let from = 0
+  for (let at = rest.indexOf(close); at >= 0; at = rest.indexOf(close, from)) {
+    const open = rest.slice(from, at).lastIndexOf(OPEN)
+    const end = at + close.length
+    if (open < 0) {
+      from = end
+      continue
+    }
+    const before = rest.slice(0, from + open)
+    const behind = rest.slice(end)
+    const own = before.replace(JOINT_BEFORE, "")
+    rest = before === "" ? behind.replace(JOINT, "") : own + behind
+    from = own.length
+  }
+  return rest
 }
 
-/** A message without these texts at its end; itself where it has none, or nothing else. */
-const withoutTexts = (message: unknown, texts: ReadonlyArray<string>): unknown => {
-  if (!isRecord(message)) return message
-  const known = plain.get(message)
-  if (known !== undefined) return known
+/** A block without what stood at a tail; nothing where it is that and nothing else. */
+const blockWithout = (block: unknown): unknown => {
+  if (!isRecord(block) || typeof block["text"] !== "string") return block
+  const text = withoutFrames(block["text"])
+  if (text === block["text"]) return block
+  return text.trim() === "" ? undefined : { ...block, text }
+}
+
+/** A message without what stood at a tail in it; itself where there is none, or nothing else. */
+const withoutTail = (message: unknown): unknown => {
+  if (!isRecord(message) || (message["role"] !== "user" && message["role"] !== "toolResult"))
+    return message
   const { content } = message
+  const found = known.get(message)
+  if (found?.content === content && found?.size === sizeOf(content)) return found.own
   if (typeof content === "string") {
-    const own = withoutEnds(content, texts)
-    return own === content ? message : { ...message, content: own }
+    const text = withoutFrames(content)
+    return text === content || text.trim() === ""
+      ? message
+      : know(message, { ...message, content: text })
   }
   if (!Array.isArray(content)) return message
-  const textIn = (block: unknown): string | undefined =>
-    isRecord(block) && block["type"] === "text" && typeof block["text"] === "string"
-      ? block["text"]
-      : undefined
-  const end = content.findLastIndex((block) => !texts.includes(textIn(block) ?? "")) + 1
-  const last: unknown = content[end - 1]
-  const text = textIn(last)
-  const own = text === undefined ? undefined : withoutEnds(text, texts)
-  if (end === 0 || (end === content.length && own === text)) return message
-  const stayed = content.slice(0, end)
-  if (isRecord(last) && own !== text) stayed[end - 1] = { ...last, text: own }
-  return { ...message, content: stayed }
+  const blocks = content.map(blockWithout)
+  const own = blocks.filter((block, i) => block !== undefined || content[i] === undefined)
+  const same = own.length === content.length && own.every((block, i) => block === content[i])
+  return same || own.length === 0 ? message : know(message, { ...message, content: own })
 }
 
 /**
- * The host's list without what stood at the tail of a request before: a host that goes on with what was sent would
- * gather one tail after the other. The first `known` messages are those that were looked at last time.
+ * The host's list without what stood at the tail of a request before, of this memory or another: a host that keeps,
+ * or goes on with, what was sent would gather one tail after the other. The first `seen` messages were looked at
+ * last time.
  */
 export const withoutTails = (
   messages: ReadonlyArray<unknown>,
-  known: number,
-  texts: ReadonlyArray<string>
+  seen: number
 ): ReadonlyArray<unknown> => {
   let out: Array<unknown> | undefined
-  for (let i = known; i < messages.length; i++) {
-    const own = withoutTexts(messages[i], texts)
+  for (let i = seen; i < messages.length; i++) {
+    const own = withoutTail(messages[i])
     if (own === messages[i]) continue
     out ??= messages.slice()
     out[i] = own

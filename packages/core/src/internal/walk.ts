@@ -1,6 +1,8 @@
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { CommitRule } from "../Commit.ts"
 import { CommitAhead } from "../CommitAhead.ts"
+import { IsDryRun } from "../DryRun.ts"
 import type { Report, StrategyReport } from "../Report.ts"
 import type { OverflowRow } from "../VarveError.ts"
 import { ContextOverflow } from "../VarveError.ts"
@@ -47,7 +49,22 @@ interface Guarded {
 }
 
 /** From a session that follows its history to what is sent: strategies, commit, guard, reasoning, validity. */
-export const walk = Effect.fnUntraced(function* (
+export const walk = (
+  session: Session,
+  sentBefore: ViewState,
+  workBefore: ViewState,
+  options: WalkOptions
+): Effect.Effect<Walked> =>
+  Effect.updateContext(
+    walked(session, sentBefore, workBefore, options),
+    (context: Context.Context<never>) =>
+      context.pipe(
+        Context.add(IsDryRun, options.dryRun),
+        Context.add(CommitAhead, (fold) => isDueAhead(session, sentBefore, options.commit, fold))
+      )
+  )
+
+const walked = Effect.fnUntraced(function* (
   session: Session,
   sentBefore: ViewState,
   workBefore: ViewState,
@@ -60,11 +77,7 @@ export const walk = Effect.fnUntraced(function* (
     if (started.strategy.guard === true) continue
     const { name } = started.strategy
     const at = options.now()
-    const boxed = yield* runBoxed(started, new ShownView(work), options).pipe(
-      Effect.provideService(CommitAhead, (fold) =>
-        isDueAhead(session, sentBefore, options.commit, fold)
-      )
-    )
+    const boxed = yield* runBoxed(started, new ShownView(work), options)
     const outcome = take(name, boxed, work, false, options.now() - at)
     for (const { reason, edits } of outcome.accepted) session.stage(name, reason, edits)
     work = session.work = outcome.view
@@ -73,7 +86,11 @@ export const walk = Effect.fnUntraced(function* (
   const committed = commitStaged(session, sentBefore, options.commit)
   session.commit(committed.seqs)
   session.sent = committed.view
-  const guarded = yield* guard(session, committed.view, options)
+  const guards = options.strategies.filter((s) => s.strategy.guard === true)
+  const isOver = guards.length > 0 && overLimits(committed.view).length > 0
+  const guarded = isOver
+    ? yield* guard(session, committed.view, guards, options)
+    : unguarded(committed.view)
   const settled = settle(session, sentBefore, committed, guarded)
   // With nothing staged the two are one; what was made for `work` alone can go.
   if (session.ledger.staged.length === 0) session.work = session.sent
@@ -102,13 +119,13 @@ export const walk = Effect.fnUntraced(function* (
       limits: { tokens: finite(context.limits.tokens), images: finite(context.limits.images) },
       strategies: [...reports, ...guarded.reports],
       commit: {
-        committed: committed.seqs.size,
+        committed: committed.seqs.size - committed.outside,
         waiting: committed.waiting,
         forced: committed.forced,
         reason: committed.reason
       },
       guarded: guarded.edits,
-      unguarded: !options.strategies.some((s) => s.strategy.guard === true),
+      unguarded: guards.length === 0,
       over: over.map((o) => `${o.needed} ${o.axis}, the limit is ${o.limit}`),
       kept,
       ...tailReport(settled.view),
@@ -125,29 +142,31 @@ const finite = (n: number): number | null => (Number.isFinite(n) ? n : null)
 
 const NO_SEQS: ReadonlySet<number> = new Set()
 
-/** Lets the guards make the view fit, where it is over a limit. Their edits come into force at once. */
+const unguarded = (view: ViewState): Guarded => ({
+  view,
+  edits: 0,
+  from: Infinity,
+  seqs: NO_SEQS,
+  reports: [],
+  overflow: undefined
+})
+
+/** Lets the guards make a view fit that is over a limit. Their edits come into force at once. */
 const guard = Effect.fnUntraced(function* (
   session: Session,
   sent: ViewState,
+  guards: ReadonlyArray<Started>,
   options: WalkOptions
 ): Effect.fn.Return<Guarded> {
-  const nothing = {
-    view: sent,
-    edits: 0,
-    from: Infinity,
-    seqs: NO_SEQS,
-    reports: [],
-    overflow: undefined
-  }
-  const guards = options.strategies.filter((s) => s.strategy.guard === true)
-  if (guards.length === 0 || overLimits(sent).length === 0) return nothing
   const reports: Array<StrategyReport> = []
   const taken: Array<readonly [string, ReturnType<typeof take>["accepted"]]> = []
   let view = sent
   for (const started of guards) {
     const { name } = started.strategy
     const at = options.now()
-    const boxed = yield* runBoxed(started, new ShownView(view), options)
+    const boxed = yield* runBoxed(started, new ShownView(view), options).pipe(
+      Effect.provideService(CommitAhead, () => true)
+    )
     const outcome = take(name, boxed, view, true, options.now() - at)
     reports.push(
       isFutile(view, outcome.view) ? { ...outcome.report, futile: true } : outcome.report
@@ -158,7 +177,7 @@ const guard = Effect.fnUntraced(function* (
   }
   const overflow = overflowOf(view)
   // What can't be made to fit is not worth losing anything for: the edits are for this view alone.
-  if (overflow !== undefined) return { ...nothing, view, reports, overflow }
+  if (overflow !== undefined) return { ...unguarded(view), reports, overflow }
   const seqs = new Set<number>()
   let from = Infinity
   for (const [name, accepted] of taken) {
@@ -295,5 +314,6 @@ const help: Readonly<Record<string, string>> = {
   "system message": "a shorter system text",
   "the task": "a shorter first message; put long material into a later one",
   pinned: "unpin what is not needed",
-  "message of a role that is not known here": "take it out of the history in the host"
+  "message of a role that is not known here":
+    "take it out of the history in the host; where it is a provider's own shape, `@varve/codecs` reads it"
 }

@@ -1,5 +1,5 @@
 import type { Candidate } from "./candidates.ts"
-import { isNegative } from "./sentences.ts"
+import { isNegative } from "./words.ts"
 
 /** Lines that share more than this of their terms say the same. */
 const SAME = 0.75

@@ -1,5 +1,8 @@
+import type { Block } from "./blocks.ts"
+import { blocksOf, ends, GOES_ON, hangs, MOST, NEAR, SMALL } from "./blocks.ts"
+import { isInside, marksOf } from "./marks.ts"
 import type { Shape } from "./shapes.ts"
-import { isFragment, shapesOf } from "./shapes.ts"
+import { isAbbreviated, isNegative, isNeutral } from "./words.ts"
 
 /** A sentence has at most so many UTF-16 units; a longer one is no sentence, and is not cut into one. */
 const LONGEST = 600
@@ -7,8 +10,11 @@ const LONGEST = 600
 /** From here on, sentences that begin with a small letter are told apart as well. */
 const LONG = 240
 
-/** A paragraph is read so far, in UTF-16 units; it is left out where it goes on. */
-const PARAGRAPH = 8000
+/** A list up to here is taken in one, in UTF-16 units; of a longer one each item comes with what it is a list of. */
+const SHORT_LIST = 240
+
+/** What is longer than this is no head of a list: the list is left out. */
+const LONGEST_HEAD = 300
 
 export const BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/
 
@@ -18,36 +24,7 @@ export interface Sentence {
   readonly shape: Shape
 }
 
-const NEGATION =
-  /(?:\b(?:not|no|never|none|nor|neither|nothing|nobody|without|fail(?:s|ed)?|cannot|hardly|nicht|kein\w*|nie|pas|jamais|aucun|nunca|nada|ningun\w*|ninguna|non|não|nem|не|нет|ни|без)\b|n['’]t\b)|(?<![\p{L}])(?:не|нет|ни|без|никогда)(?![\p{L}])|不|没|沒|未|無|ない|ません|않|못|안 /iu
-
-/** True where a text says that something is not so. */
-export const isNegative = (text: string): boolean => NEGATION.test(text)
-
-const ENDED = /[.!?…。！？؟।]["'”’)\]»」』]*\s*$/
-const HANGS =
-  /(?:[,;(–—-]|(?<![\p{L}])(?:a|an|the|and|or|but|of|to|in|on|at|by|for|with|from|as|that|than|is|are|was|were|be|been|has|have|had|will|would|could|should|may|might|did|does|do|not|no|never|nicht|kein|keine|und|oder|der|die|das|wurde|hat|ist))\s*$/iu
-const NAMED = /^\s*[\w.]*(?:Error|Exception|fatal|panic|FAILED)\b[^(:]{0,60}:/
-/** "Price: 74 EUR" is whole. */
-const FIELD = /^\s*[\p{L}][\p{L} ]{0,30}[:：]\s/u
-const SMALL = /^\s*["'“‘(]*\p{Ll}/u
-
-/** Ends of a segment after which its sentence goes on: "Mr. Smith", "e.g. Oslo", "J. Doe". */
-const ABBREVIATED =
-  /(?:^|[\s(])(?:\p{L}|e\.g|i\.e|etc|vs|cf|ca|approx|no|nr|mr|mrs|ms|dr|prof|st|inc|ltd|al|fig|bzw|z\.b)\.\s*$/iu
-
-const ends = (line: string): boolean =>
-  ENDED.test(line.slice(-40)) && !ABBREVIATED.test(line.slice(-20))
-
-/** Whether a line goes on in the next. Where the words of people are wrapped, any line goes on; lines of a tool mostly stand by themselves. */
-export const goesOn = (line: string, next: string, people: boolean): boolean => {
-  if (people) return true
-  if (ends(line) || NAMED.test(next)) return false
-  if (SMALL.test(next) || HANGS.test(line.slice(-40))) return true
-  return !NAMED.test(line) && (isNegative(line) || (!FIELD.test(line) && !isFragment(line)))
-}
-
-const MARK = /^\s*(?:(?:[-*•+>]|\d{1,3}[.)]|[a-z]\)|#{1,6})\s+)+/
+const MARK = /^\s*(?:(?:[-*•+>‣◦▪●○■–—]|\(?\d{1,3}[.)]|\(?[a-z]\)|#{1,6})\s+)+/
 
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}、。，！？]$/u
 const join = (lines: ReadonlyArray<string>): string =>
@@ -56,113 +33,240 @@ const join = (lines: ReadonlyArray<string>): string =>
     return text === "" ? next : text + (UNSPACED.test(text) ? "" : " ") + next
   }, "")
 
-const opened = (text: string): boolean => {
-  let depth = 0
-  let quotes = 0
-  for (const sign of text) {
-    if (sign === "(" || sign === "“" || sign === "«" || sign === "「") depth++
-    else if (sign === ")" || sign === "”" || sign === "»" || sign === "」") depth--
-    else if (sign === '"') quotes++
-  }
-  return depth > 0 || quotes % 2 === 1
-}
-
 let segmenter: Intl.Segmenter | undefined
 
-function* split(paragraph: string): Generator<string> {
+/** Where a sentence of somebody who begins them with small letters may end. */
+const SMALL_END = /(?<=[\p{L}\p{N}]{3}[.!?]["”)]?)\s+(?=\p{Ll})/gu
+
+/** "Page 3.", which "am 5." is not. */
+const NUMBERED = /^\s*\p{Lu}\p{L}{3,} \p{N}{1,2}\.\s*$/u
+
+/** The sentences of a text; what may be the rest of one stays with it, and what isn't closed is left out. */
+const split = (text: string): ReadonlyArray<string> => {
   segmenter ??= new Intl.Segmenter("en", { granularity: "sentence" })
-  const balanced = !opened(paragraph)
-  let text = ""
-  for (const { segment } of segmenter.segment(paragraph)) {
-    const begun = text !== ""
-    const inside = begun && text.length < LONGEST && balanced && opened(text)
-    if (begun && !inside && !ABBREVIATED.test(text.slice(-20)) && !SMALL.test(segment)) {
-      yield text
-      text = ""
-    }
-    text += segment
+  const marks = marksOf(text)
+  const borders: Array<number> = []
+  let from = 0
+  const isBorder = (at: number): boolean => {
+    const said = text.slice(Math.max(from, at - 60), at)
+    const isNamed = NUMBERED.test(said) && !isNegative(said)
+    return (isNamed || !isAbbreviated(said)) && !isInside(marks, text, from, at)
   }
-  if (text !== "") yield text
-}
-
-/** Lines that belong together, as they are read. */
-interface Paragraph {
-  readonly lines: Array<string>
-  readonly shape: Shape
-  /** It began as the rest of a sentence that code or a blank line went through. */
-  readonly torn: boolean
-  /** It denies what comes after it. */
-  denied: boolean
-  units: number
-}
-
-/** "I have not done these:" and its list are one sentence: no item stands without it. */
-const denies = (lines: ReadonlyArray<string>): boolean =>
-  /[:：]\s*$/.test(lines.at(-1)!.slice(-40)) && isNegative(lines.join(" "))
-
-/** The sentences of it, whole, each as it stands there but for the line breaks. */
-function* ofParagraph(paragraph: Paragraph): Generator<Sentence> {
-  const { lines, shape, torn } = paragraph
-  const text = join(lines).replace(MARK, "")
-  const sentences = paragraph.denied
-    ? [text]
-    : [...split(text)].flatMap((whole) =>
-        whole.length < LONG ? [whole] : whole.split(/(?<=[\p{L}\p{N}]{3}[.!?]["”)]?)\s+(?=\p{Ll})/u)
-      )
-  const whole = paragraph.units > PARAGRAPH ? sentences.slice(0, -1) : sentences
-  for (const sentence of torn ? whole.slice(1) : whole) {
-    const said = sentence.trim()
-    if (said !== "" && said.length <= LONGEST) yield { text: said.toWellFormed(), shape }
+  for (const { index, segment } of segmenter.segment(text)) {
+    if (index === 0 || SMALL.test(segment) || GOES_ON.test(segment) || !isBorder(index)) continue
+    borders.push(index)
+    from = index
   }
-}
-
-function* ofWhole(lines: ReadonlyArray<string>, people: boolean): Generator<Sentence> {
-  const shapes = shapesOf(lines, people)
-  let open: Paragraph | undefined
-  let last = ""
-  let border: Shape = "prose"
-  /** The paragraph that was read last. */
-  let before = ""
-  const said = (): string => (open === undefined ? before : open.lines.join(" "))
-  for (const [i, line] of lines.entries()) {
-    const shape = shapes[i]!
-    const denied = open?.denied === true
-    if (shape === "blank" && denied) continue
-    // The rest of a sentence that was torn goes on to where it ends, whatever its lines look like.
-    const isTorn = open?.torn === true && !ends(last)
-    const joined =
-      shape === "item"
-        ? denied
-        : shape === "prose" && (isTorn || goesOn(people ? last : said(), line, people))
-    if (open !== undefined && joined) {
-      // What goes on for ever is no text of sentences; the rest of it is left out.
-      if (open.units > PARAGRAPH) continue
-      open.lines.push(line)
-      open.units += line.length + 1
-      open.denied ||= denies(open.lines)
-    } else {
-      if (open !== undefined) {
-        before = said()
-        yield* ofParagraph(open)
+  const parts: Array<readonly [from: number, to: number]> = []
+  for (const [i, start] of [0, ...borders].entries()) {
+    const to = borders[i] ?? text.length
+    from = start
+    const whole = text.slice(start, to)
+    if (whole.length >= LONG && SMALL.test(whole))
+      for (const { index } of whole.matchAll(SMALL_END)) {
+        const at = start + index
+        if (!isBorder(at)) continue
+        parts.push([from, at])
+        from = at
       }
-      open = undefined
-      if (shape === "prose" || shape === "item") {
-        const cut = border === "blank" ? HANGS.test(last) : border !== "prose" && border !== "item"
-        const torn: boolean =
-          cut &&
-          last !== "" &&
-          !ends(last) &&
-          (SMALL.test(line) ||
-            HANGS.test(last.slice(-40)) ||
-            (!people && goesOn(before, line, false)))
-        open = { lines: [line], shape, torn, denied: denies([line]), units: line.length }
-      } else if (shape !== "blank")
-        yield { text: line.trim().slice(0, LONGEST).toWellFormed(), shape }
-    }
-    border = shape
-    if (shape === "prose" || shape === "item") last = line
+    parts.push([from, to])
   }
-  if (open !== undefined) yield* ofParagraph(open)
+  return parts
+    .filter(([start, to]) => start > marks.stray && to <= marks.open)
+    .map(([start, to]) => text.slice(start, to))
+}
+
+const fit = (text: string, shape: Shape): ReadonlyArray<Sentence> => {
+  const said = text.trim()
+  return said === "" || said.length > LONGEST ? [] : [{ text: said.toWellFormed(), shape }]
+}
+
+/** "I have not done these:" and the lines below it are one sentence. */
+const denies = (lines: ReadonlyArray<string>): boolean =>
+  lines.some(
+    (line, i) =>
+      i < lines.length - 1 &&
+      /[:：][*_]*\s*$/.test(line.slice(-40)) &&
+      isNegative(lines.slice(Math.max(0, i - NEAR), i + 1).join(" "))
+  )
+
+/** What a block says, without its mark; what a torn one begins with stands elsewhere. */
+const textOf = ({ lines, torn }: Block): string =>
+  (torn === "no" ? "" : "… ") + join(lines).replace(MARK, "")
+
+/** The sentences of a block, whole, each as it stands there but for the line breaks. */
+const sentencesOf = (block: Block): ReadonlyArray<string> => {
+  const { lines, torn, units } = block
+  const text = textOf(block)
+  const sentences = denies(lines) && isClosed(text) ? [text] : split(text)
+  const whole = units > MOST ? sentences.slice(0, -1) : sentences
+  return torn === "no" ? whole : whole.slice(1)
+}
+
+const isBroken = ({ torn, units }: Block): boolean => torn !== "no" || units > MOST
+
+/** What a list is of. Without a text, what stands before the list is no sentence that it may be part of. */
+interface Head {
+  readonly text: string
+  /** It was left out, and what follows it is as well. */
+  readonly isLost: boolean
+}
+
+const NONE: Head = { text: "", isLost: false }
+
+/** What a paragraph before a list says by itself, and what it says of the list. */
+const headOf = (block: Block, above: Head): readonly [ReadonlyArray<string>, Head] => {
+  const sentences = sentencesOf(block)
+  const text = textOf(block)
+  if (ends(text)) return [sentences, NONE]
+  const isWhole = !isBroken(block) && isClosed(text)
+  // "None of it is true. I mean these:" is no more than its first sentence.
+  const denied = isWhole ? sentences.findIndex(isNegative) : -1
+  const from = denied < 0 ? Math.max(0, sentences.length - 1) : denied
+  const head = sentences.slice(from).join("").trim()
+  if (head !== "" && isNeutral(head)) return [sentences, above]
+  // Its end is one of what is left out.
+  const isCut = marksOf(text).open < Infinity || block.units > MOST
+  const isLost = head === "" || head.length > LONGEST_HEAD || isCut
+  return [
+    sentences.slice(0, from),
+    { text: head, isLost: isLost || (!isWhole && sentences.length < 2) }
+  ]
+}
+
+const classOf = (line: string): string =>
+  /^\s*(?:([-*•+>‣◦▪●○■–—])|\(?(?:\d+|[a-z]))/.exec(line)?.[1] ?? "1"
+
+interface Parent {
+  readonly at: number
+  readonly indent: number
+  readonly mark: string
+  readonly text: string
+  readonly isOpen: boolean
+}
+
+/** The items above an item, from the outermost. */
+const parentsOf = (stack: ReadonlyArray<Parent>, { indent, lines }: Block): Array<Parent> => {
+  const mark = classOf(lines[0]!)
+  const beside = stack.findIndex(
+    (other) => Math.abs(other.indent - indent) < 2 && other.mark === mark
+  )
+  if (beside >= 0) return stack.slice(0, beside)
+  return stack.filter((other) => other.indent < indent + 2)
+}
+
+/** Some items with what they are a part of, as far as they stand side by side. */
+interface Run {
+  readonly above: ReadonlyArray<Part>
+  readonly items: ReadonlyArray<Part>
+}
+
+type Part = Pick<Parent, "at" | "text">
+
+/** What stands between them in the source is left out, and that is to be seen. */
+const said = ({ above, items }: Run): string =>
+  [...above, ...items]
+    .map(({ at, text }, i, all) =>
+      i === 0 ? text : (at === all[i - 1]!.at + 1 ? " " : " … ") + text
+    )
+    .join("")
+
+const isAfter = (run: Run, above: ReadonlyArray<Part>, at: number): boolean =>
+  run.items.at(-1)!.at === at - 1 &&
+  run.above.length === above.length &&
+  run.above.every((part, i) => part.at === above[i]!.at)
+
+/** The items of a list, with what they are a part of. */
+function* itemsOf(items: ReadonlyArray<Block>, head: Head): Generator<Sentence> {
+  let stack: Array<Parent> = []
+  let run: Run | undefined
+  for (const [at, item] of items.entries()) {
+    stack = parentsOf(stack, item)
+    const all = [{ at: -1, text: head.text, isOpen: head.text !== "" }, ...stack]
+    const above = all.filter(({ isOpen }) => isOpen)
+    const parent = parentOf(item, at)
+    const { text } = parent
+    if (above.length === 0) {
+      if (run !== undefined) yield* fit(said(run), "item")
+      run = undefined
+      const next = items[at + 1]
+      const isParent =
+        next !== undefined && parentsOf([...stack, parent], next).length > stack.length
+      if (!isParent || !hangs(text))
+        for (const sentence of sentencesOf(item)) yield* fit(sentence, item.shape)
+    } else if (!isBroken(item) && isClosed(text)) {
+      const longer =
+        run !== undefined && isAfter(run, above, at)
+          ? { above, items: [...run.items, { at, text }] }
+          : undefined
+      if (longer !== undefined && said(longer).length <= SHORT_LIST) run = longer
+      else {
+        if (run !== undefined) yield* fit(said(run), "item")
+        run = { above, items: [{ at, text }] }
+      }
+    }
+    stack.push(parent)
+  }
+  if (run !== undefined) yield* fit(said(run), "item")
+}
+
+/** True where each quote of a text has its other end. */
+const isClosed = (text: string): boolean => {
+  const marks = marksOf(text)
+  return marks.open === Infinity && marks.stray < 0
+}
+
+const parentOf = (item: Block, at: number): Parent => {
+  const text = join(item.lines)
+  const said = text.replace(MARK, "")
+  return {
+    at,
+    indent: item.indent,
+    mark: classOf(item.lines[0]!),
+    text,
+    isOpen: !ends(said) && !isNeutral(said)
+  }
+}
+
+/** The sentences of a list: in one where it is short or in the middle of a sentence, else by item. */
+function* ofList(items: ReadonlyArray<Block>, head: Head): Generator<Sentence> {
+  const isBetween = items.some(({ trails }, i) => trails && i === items.length - 1)
+  if (head.isLost || items[0]!.torn === "yes") return
+  const broken = items.some(isBroken)
+  const whole = [head.text, ...items.map(({ lines }) => join(lines))].join(" ").trim()
+  if (isBetween || (head.text !== "" && !broken && whole.length <= SHORT_LIST)) {
+    if (!broken) yield* fit(whole, items[0]!.shape)
+    return
+  }
+  yield* itemsOf(items, head)
+}
+
+/** `isCut` where the text begins in the middle: what its first list is of was cut off. */
+function* ofWhole(text: string, people: boolean, isCut = false): Generator<Sentence> {
+  const all = blocksOf(text.split(BREAK), people)
+  const isItem = (block: Block | undefined): boolean => block?.shape === "item" && !block.isHeading
+  const isBeheaded = isCut && (isItem(all[0]) || isItem(all[1]))
+  const from = isBeheaded ? all.findIndex((block, i) => i > 0 && !isItem(block)) : 0
+  const blocks = from < 0 ? [] : all.slice(from)
+  let head = NONE
+  for (let i = 0; i < blocks.length; i++) {
+    const block = blocks[i]!
+    if (isItem(block)) {
+      let to = i + 1
+      while (isItem(blocks[to])) to++
+      yield* ofList(blocks.slice(i, to), head)
+      i = to - 1
+      head = NONE
+    } else if (block.shape === "prose" || block.shape === "item") {
+      const isHead = isItem(blocks[i + 1])
+      const [said, next] = headOf(block, block.isHeading ? NONE : head)
+      for (const text of isHead ? said : sentencesOf(block)) yield* fit(text, block.shape)
+      head = isHead || block.isHeading ? next : NONE
+    } else {
+      yield { text: block.lines[0]!.trim().slice(0, LONGEST).toWellFormed(), shape: block.shape }
+      head = NONE
+    }
+  }
 }
 
 /** So many units beside a cut are read, but not taken: what looks like a whole sentence there may be none. */
@@ -181,17 +285,18 @@ const withoutCut = (sentences: ReadonlyArray<Sentence>): ReadonlyArray<Sentence>
 
 /**
  * The sentences of a text and its lines that are none, in order. A line that doesn't end a sentence goes on in
- * the next one; items of lists, code, tables and blank lines are borders. A sentence comes whole or not at all:
- * of a text with more than `units` the head and the tail are read, without the sentences that the cut goes
- * through. `people` is true where somebody wrote it, false for the output of a tool.
+ * the next one; items of lists, code, tables and blank lines are borders, but an item comes with what its list
+ * is of. A sentence comes whole or not at all: of a text with more than `units` the head and the tail are read,
+ * without the sentences that the cut goes through. `people` is true where somebody wrote it, false for the
+ * output of a tool.
  */
 export function* sentencesIn(text: string, units: number, people: boolean): Generator<Sentence> {
   if (text.length <= units) {
-    yield* ofWhole(text.split(BREAK), people)
+    yield* ofWhole(text, people)
     return
   }
-  const head = [...ofWhole(text.slice(0, units / 2 + CUT).split(BREAK), people)]
-  const tail = [...ofWhole(text.slice(-units / 2 - CUT).split(BREAK), people)]
+  const head = [...ofWhole(text.slice(0, units / 2 + CUT), people)]
+  const tail = [...ofWhole(text.slice(-units / 2 - CUT), people, true)]
   yield* withoutCut(head.toReversed()).toReversed()
   yield* withoutCut(tail)
 }

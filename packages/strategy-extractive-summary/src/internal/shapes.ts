@@ -4,11 +4,11 @@ export type Shape = "prose" | "item" | "table" | "code" | "log" | "blank"
 /** So much of a line is looked at, in UTF-16 units. */
 const LOOKED_AT = 500
 
-const FENCE = /^\s*(?:```|~~~)/
+export const FENCE = /^\s*(?:```|~~~)/
 
-const ITEM = /^\s*(?:[-*•+>]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)|^#{1,6}\s/
+const ITEM = /^\s*(?:[-*•+>‣◦▪●○■–—]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?=\S)|^#{1,6}\s/
 
-const TABLE = /^\s*\|.*\||^[\s|:+=_*-]{3,}$/
+const TABLE = /^\s*\|.*\||^\s*[|:+=_*-][\s|:+=_*-]+[|:+=_*-]\s*$/
 
 /** Lines with a number before them, keywords with what follows them, brackets at the end or alone, comments. */
 const CODE =

@@ -40,10 +40,10 @@ export const foldsOf = async (
     history.push(...deepFreeze(messages))
     const prepared = await memory.prepare(history)
     const texts = prepared.messages.map(textOf)
-    const fold = texts.find((text) => text.startsWith("[Summary of the earlier part"))
+    const fold = texts.find((text) => text.startsWith("<summary so far"))
     if (fold === undefined || fold === last) continue
     last = fold
-    const summary = /<summary>\n([\s\S]*)\n<\/summary>/.exec(fold)?.[1] ?? ""
+    const summary = /<summary [^>]*>\n([\s\S]*)\n<\/summary>/.exec(fold)?.[1] ?? ""
     folds.push({ turn, lines: summary.split("\n"), view: texts.join("\n") })
   }
   await memory.close()

@@ -21,7 +21,7 @@ export interface Compaction {
   readonly messages: ReadonlyArray<Message>
 }
 
-const HEAD = "[Summary of the earlier part"
+const HEAD = "<summary so far"
 
 /** All that a model reads of messages: texts, and calls with their arguments. */
 export const readable = (messages: ReadonlyArray<Message>): string => {
