@@ -38,7 +38,7 @@ export default [
   alone("adapter-ai-sdk", "5 kB"),
   alone("adapter-langchain", "3 kB"),
   alone("adapter-pi", "4 kB"),
-  alone("codecs", "13 kB"),
+  alone("codecs", "14 kB"),
   alone("config", "6 kB"),
   alone("tokenizer", "12 kB"),
   alone("profiles", "16 kB"),
