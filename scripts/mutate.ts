@@ -33,7 +33,7 @@ const copyRepo = (): string => {
   // A failing property need not look for its smallest case.
   writeFileSync(
     join(core, "mutate.setup.ts"),
-    `import * as fc from "fast-check"\nfc.configureGlobal({ endOnFailure: true })\n`
+    `import * as fc from "fast-check"\nfc.configureGlobal({ endOnFailure: true, seed: 1 })\n`
   )
   writeFileSync(
     join(core, "mutate.config.ts"),
