@@ -9,72 +9,12 @@ import type { FootprintRow } from "./Footprint.ts"
 import { details, percent, table } from "./Markdown.ts"
 import { measured, type Measured } from "./Parts.ts"
 import type { Peer } from "./Peer.ts"
-import { bars, lines, short } from "./Plot.ts"
-import type { Speed, SpeedPart, SpeedRow } from "./Speed.ts"
+import { bars } from "./Plot.ts"
+import type { SpeedPart } from "./Speed.ts"
+import { speedPage, speedPlot } from "./SpeedPage.ts"
 import { slidingWindow } from "./Window.ts"
 
 const svg = (name: string, text: string): void => writeFileSync(join(peersDir, `${name}.svg`), text)
-
-const msOf = (speed: Speed | string, which: "idle" | "acting"): number | null =>
-  typeof speed === "string" ? null : speed[which]
-
-/** What every request costs at least: with nothing to do, where there is such a request. */
-const usual = (speed: Speed | string): number | null => msOf(speed, "idle") ?? msOf(speed, "acting")
-
-/** How the time grows: the slope of its logarithm over that of the number of messages. */
-const exponent = (row: SpeedRow, sizes: ReadonlyArray<number>): string => {
-  const points = row.speeds.flatMap((speed, i) => {
-    const ms = usual(speed)
-    return ms === null ? [] : [[Math.log(sizes[i]!), Math.log(ms)] as const]
-  })
-  if (points.length < 2) return "–"
-  const mean = (i: 0 | 1): number => points.reduce((s, p) => s + p[i], 0) / points.length
-  const [mx, my] = [mean(0), mean(1)]
-  const up = points.reduce((s, [x, y]) => s + (x - mx) * (y - my), 0)
-  return (up / points.reduce((s, [x]) => s + (x - mx) ** 2, 0)).toFixed(2)
-}
-
-const speedPage = ({ rows, sizes }: SpeedPart): string => {
-  const cell = (speed: Speed | string): string =>
-    typeof speed === "string"
-      ? speed
-      : `${speed.idle === null ? "–" : short(speed.idle)} / ${speed.acting === null ? "–" : short(speed.acting)}`
-  svg(
-    "speed",
-    lines(
-      "A request, by the length of the history",
-      rows.map(({ name, speeds }) => ({
-        name,
-        points: speeds.flatMap((speed, i) => {
-          const ms = usual(speed)
-          return ms === null ? [] : [[sizes[i]!, Math.max(ms, 1e-4)] as const]
-        })
-      })),
-      { x: "messages", y: "ms" }
-    )
-  )
-  const [own] = rows
-  const faster = rows
-    .slice(1)
-    .flatMap(({ name, speeds }) =>
-      speeds.some((speed, i) => (usual(speed) ?? Infinity) < (usual(own!.speeds[i]!) ?? 0))
-        ? [name]
-        : []
-    )
-  return [
-    table(
-      [
-        "ms: nothing to do / something to do",
-        ...sizes.map((n) => `${n.toLocaleString("en")} messages`),
-        "exponent"
-      ],
-      rows.map((row) => [row.name, ...row.speeds.map(cell), exponent(row, sizes)])
-    ),
-    "![Time of a request by the number of messages](speed.svg)",
-    `**Faster than Varve at some size:** ${faster.length === 0 ? "none" : faster.join(", ")}. ` +
-      "What only looks at the usage that the provider reported, or cuts a list, does less: it counts nothing, keeps no record of what it took away, and checks nothing."
-  ].join("\n\n")
-}
 
 const faultPage = (tables: ReadonlyArray<FaultTable>): string =>
   tables
@@ -240,8 +180,11 @@ export const writePage = (
     part(
       "Speed",
       speed,
-      "A GUI run with screenshots of 133 KB of base64. The history is there; each request brings a call and a result. 200 requests, or 15 s of them; medians. A peer that takes longer than 60 s at a size is stopped. Varve counts tokens, keeps 3 images in batches of 10, and guards with `hardLimit`. What the peers get is already in their shape.",
-      speedPage
+      "A GUI run with screenshots of 133 KB of base64. The history is there; each request brings a call and a result. A session has 200 requests, or 15 s of them; up to 20 sessions, each with objects of its own, as long as there are 10 s. Medians, of the later half of the sessions (warm) and of the first (young: most of the time is the engine's, which has yet to compile what runs). A peer that takes longer than 60 s at a size is stopped. Varve counts tokens, keeps 3 images in batches of 10, and guards with `hardLimit`. What the peers get is already in their shape.",
+      (result) => {
+        svg("speed", speedPlot(result))
+        return speedPage(result)
+      }
     ),
     part(
       "Cost",

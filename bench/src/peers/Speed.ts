@@ -4,10 +4,17 @@ import type { Package } from "./Catalog.ts"
 import type { Peer } from "./Peer.ts"
 
 /** ms of a request: with nothing to do, and with something. `null`: that never was. */
-export interface Speed {
-  readonly first: number
+export interface Times {
   readonly idle: number | null
   readonly acting: number | null
+}
+
+/** In the first session of a process, and in one that has run for long. */
+export interface Speed {
+  /** ms to take in the history. */
+  readonly first: number
+  readonly young: Times
+  readonly warm: Times
 }
 
 export interface SpeedRow {
@@ -62,7 +69,7 @@ const one = (folder: string, name: string, size: number): Promise<Speed | string
 const tooLong = (before: Speed | string | undefined): string | undefined =>
   before === undefined || typeof before === "string"
     ? before
-    : Math.max(before.idle ?? 0, before.acting ?? 0) > MOST / 10
+    : Math.max(before.young.idle ?? 0, before.young.acting ?? 0) > MOST / 10
       ? "> 60 s"
       : undefined
 

@@ -1,7 +1,7 @@
 /** What a session would have cost under each policy of pruning. No key, no network. */
 import { profile } from "@varve/profiles"
 import { fileURLToPath } from "node:url"
-import { cacheCost, table } from "./CacheCost.ts"
+import { cacheCost, HEAD, lineOf } from "./CacheCost.ts"
 import { readRecording } from "./Recording.ts"
 
 const demo = fileURLToPath(new URL("../../gui-agent/recording/session.jsonl", import.meta.url))
@@ -11,9 +11,15 @@ try {
   const { warning } = profile(model)
   if (warning !== undefined) console.error(warning)
   const session = readRecording(file)
-  const rows = await cacheCost(session, model)
-  console.log(`${session.name}: ${session.requests.length} requests with ${model}\n`)
-  console.log(table(rows))
+  const { name, requests } = session
+  const silent = requests.filter(({ usage }) => usage === undefined).length
+  if (silent > 0)
+    console.error(
+      `${silent} of ${requests.length} requests have no usage in the log: their answers are billed as 0 tokens.`
+    )
+  console.log(`${name}: ${requests.length} requests with ${model}\n`)
+  console.log(HEAD)
+  for await (const row of cacheCost(session, model)) console.log(lineOf(row))
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
   process.exitCode = 1

@@ -1,6 +1,14 @@
 import { basename } from "node:path"
 import { Builder, defined } from "./internal/Builder.ts"
-import { type Json, jsonLines, number, object, type Place, string } from "./internal/json.ts"
+import {
+  type Json,
+  jsonLines,
+  object,
+  objects,
+  type Place,
+  string,
+  tokens
+} from "./internal/json.ts"
 import type { Message } from "./Message.ts"
 import type { Request, Session } from "./Session.ts"
 
@@ -47,20 +55,21 @@ const add = (builder: Builder, place: Place, message: Json): void => {
   if (string(place, message.role, "message.role") === "assistant") {
     builder.requests.push(request(place, builder.messages.length, message))
   }
+  if (Array.isArray(message.content)) objects(place, message.content, "message.content")
   builder.messages.push(message as unknown as Message)
 }
 
 const request = (place: Place, at: number, message: Json): Request => {
   const { cacheRead, cacheWrite, input, output } = object(place, message.usage, "message.usage")
   const usage = {
-    input: number(place, input, "message.usage.input"),
-    cacheRead: number(place, cacheRead, "message.usage.cacheRead"),
-    cacheWrite: number(place, cacheWrite, "message.usage.cacheWrite"),
-    output: number(place, output, "message.usage.output")
+    input: tokens(place, input, "message.usage.input"),
+    cacheRead: tokens(place, cacheRead, "message.usage.cacheRead"),
+    cacheWrite: tokens(place, cacheWrite, "message.usage.cacheWrite"),
+    output: tokens(place, output, "message.usage.output")
   }
   return defined({
     at,
-    usage: Object.values(usage).some((tokens) => tokens > 0) ? usage : undefined,
+    usage: Object.values(usage).some((n) => n > 0) ? usage : undefined,
     model: typeof message.model === "string" ? message.model : undefined,
     timestamp: typeof message.timestamp === "number" ? message.timestamp : undefined
   })

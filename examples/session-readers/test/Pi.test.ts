@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { readLines } from "./samples.ts"
+import { inFolder, readLines, sample, writeText } from "./samples.ts"
+
+const USAGE = { input: 1, cacheRead: 0, cacheWrite: 0, output: 2 }
 
 describe("Pi", () => {
   const message = (id: string, parentId: string | null, content: string) => ({
@@ -42,5 +44,24 @@ describe("Pi", () => {
     ])
     expect(messages).toEqual([bash, aborted])
     expect(requests).toEqual([{ at: 1 }])
+  })
+
+  it.each([
+    ["a block that is none", { content: [{ type: "text", text: "a" }, null] }, "content[1]"],
+    ["usage below zero", { content: [], usage: { ...USAGE, output: -5e8 } }, "usage.output"],
+    ["usage without end", { content: [], usage: { ...USAGE, input: Infinity } }, "usage.input"]
+  ])("names file and line of %s", (_, message, field) => {
+    const lines = [
+      { type: "session" },
+      { type: "message", message: { role: "assistant", usage: USAGE, ...message } }
+    ]
+    // JSON has no word for what is without end, but numbers that large.
+    const text = lines.map((line) =>
+      JSON.stringify(line, (__, v) => (v === Infinity ? "1e999" : v))
+    )
+    inFolder((folder) => {
+      const path = writeText(folder, sample("Pi"), text.join("\n").replace('"1e999"', "1e999"))
+      expect(() => sample("Pi").read(path)).toThrow(`${path}:2: message.${field} should be`)
+    })
   })
 })

@@ -1,4 +1,5 @@
 import type { AiSdkMessage } from "@varve/codecs/AiSdk"
+import type { CacheMark } from "@varve/codecs/Codec"
 import type { AdapterOptions } from "./AdapterOptions.ts"
 import { keptMessages, keptTools } from "./internal/kept.ts"
 import { join } from "./internal/memories.ts"
@@ -11,6 +12,7 @@ export interface ModelCall {
   readonly prompt: ReadonlyArray<{ readonly role: string; readonly content: unknown }>
   readonly tools?: ReadonlyArray<unknown> | undefined
   readonly abortSignal?: AbortSignal | undefined
+  readonly providerOptions?: unknown
 }
 
 /** A language-model middleware, as `wrapLanguageModel` of the AI SDK 6 and 7 takes it. */
@@ -32,6 +34,15 @@ export interface Middleware {
     readonly params: P
     readonly model: { readonly doStream: (params: P) => PromiseLike<R> }
   }) => Promise<R>
+}
+
+const fieldOf = (u: unknown, name: string): unknown =>
+  typeof u === "object" && u !== null ? (u as Record<string, unknown>)[name] : undefined
+
+/** Anthropic's mark for the whole request, where the host sends one. */
+const markOf = (options: unknown): CacheMark | undefined => {
+  const mark = fieldOf(fieldOf(options, "anthropic"), "cacheControl")
+  return typeof mark === "object" && mark !== null ? mark : undefined
 }
 
 /** A call that is under way. */
@@ -121,7 +132,11 @@ export const createMiddleware = (memory: SdkMemory, options?: AdapterOptions): M
     transformParams: async ({ params }) => {
       try {
         const history = messagesOf(params.prompt as unknown as ReadonlyArray<AiSdkMessage>)
-        const beside = { tools: toolsOf(params.tools), signal: params.abortSignal }
+        const beside = {
+          tools: toolsOf(params.tools),
+          signal: params.abortSignal,
+          automatic: markOf(params.providerOptions)
+        }
         record(history)
         return sent(params, { history, beside, viewed: await view(history, beside) })
       } catch {

@@ -6,6 +6,7 @@ import { screenshots } from "@varve/strategy-screenshot-prune"
 import { pngBase64 } from "@varve/testkit/Png"
 import { describe, expect, it } from "vitest"
 import type { AdapterOptions } from "../src/AdapterOptions.ts"
+import { createMiddleware } from "../src/Middleware.ts"
 import type { Part, Tool } from "./hosts.ts"
 import { answers, calls, click, hosts, wireFaults } from "./hosts.ts"
 import { spied } from "./spied.ts"
@@ -168,6 +169,23 @@ describe.each(hosts.map((host) => [host.name, host] as const))("%s", (_, host) =
       // The task, and behind it the memory's text and two messages for each step.
       expect(at.at(-1)).toBe(n === 0 ? 0 : 1 + 2 * n)
     }
+  })
+
+  it("marks leave room for the one of the whole request, and live as long", async () => {
+    const { memory } = spied({ profile: profile("anthropic/claude-opus-5.5") })
+    const control = { type: "ephemeral", ttl: "1h" }
+    const messages = Array.from({ length: 30 }, (_, i) => ({
+      role: i % 2 === 0 ? ("user" as const) : ("assistant" as const),
+      content: [{ type: "text" as const, text: `Message ${i}.` }]
+    }))
+    const { transformParams } = createMiddleware(memory, { marks: true })
+    const { prompt } = await transformParams({
+      params: { prompt: messages, providerOptions: { anthropic: { cacheControl: control } } }
+    })
+    const marks = JSON.stringify(prompt).match(/"cacheControl":\{[^}]*\}/g) ?? []
+    expect(marks.length).toBeGreaterThan(0)
+    expect(marks.length).toBeLessThanOrEqual(3)
+    expect(new Set(marks)).toEqual(new Set([`"cacheControl":${JSON.stringify(control)}`]))
   })
 
   it("reasoning goes out as it came in, with what the provider signed", async () => {

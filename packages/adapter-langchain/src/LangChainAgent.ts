@@ -23,6 +23,7 @@ export interface ModelCall {
   readonly systemMessage?: unknown
   readonly systemPrompt?: unknown
   readonly tools?: unknown
+  readonly modelSettings?: unknown
   readonly state?: unknown
   readonly runtime?: AgentRuntime & { readonly signal?: AbortSignal | undefined }
 }

@@ -72,6 +72,20 @@ describe("what stands beside the messages", () => {
   })
 })
 
+it("cache marks live as long as the one of the whole request", async () => {
+  const cache = { ...defaultProfile.cache, kind: "marks" as const }
+  const { memory } = spied({ profile: { ...defaultProfile, cache } })
+  const { wrapModelCall } = memoryMiddleware(memory, { marks: true })
+  const control = { type: "ephemeral", ttl: "1h" }
+  const sent: Array<unknown> = []
+  await wrapModelCall(
+    { messages: [new HumanMessage("Go.")], modelSettings: { cache_control: control } },
+    ({ messages }) => void sent.push(...messages)
+  )
+  const marks = JSON.stringify(sent).match(/"cache_control":\{[^}]*\}/g) ?? []
+  expect(marks).toEqual([`"cache_control":${JSON.stringify(control)}`])
+})
+
 describe("configuration", () => {
   it("a message is pinned by the id that the host gave it", async () => {
     const words = "words ".repeat(80)

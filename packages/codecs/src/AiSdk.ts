@@ -160,28 +160,43 @@ const compose: Shape["compose"] = (message) => {
   return [{ role, content: blocksOf(message).map((block) => partOf(block, undefined, false)) }]
 }
 
-const CACHE: unknown = { type: "ephemeral" }
-
 const markOf = ({ providerOptions }: Loose): unknown =>
   isRecord(providerOptions) && isRecord(providerOptions.anthropic)
     ? (providerOptions.anthropic.cacheControl ?? providerOptions.anthropic.cache_control)
     : undefined
 
-const hasMark = (value: Loose): boolean => markOf(value) != null
+/** A result's output, and what that holds: a mark there is one of the whole result. */
+const withinOf = ({ output, type }: Loose): ReadonlyArray<Loose> =>
+  type === "tool-result" && isRecord(output) ? [output, output.value].flat().filter(isRecord) : []
+
+/** The mark that a part is sent with, in a message whose own mark is one of its last part. */
+const markAtPart = (host: Loose, list: ReadonlyArray<unknown>, at: number): unknown => {
+  const part = list[at]
+  const inPart = isRecord(part) ? [part, ...withinOf(part)].map(markOf) : []
+  return inPart.find((mark) => mark != null) ?? (at === list.length - 1 ? markOf(host) : undefined)
+}
+
+const marksOf = (host: Loose): ReadonlyArray<unknown> => {
+  const { content } = host
+  const marks = Array.isArray(content)
+    ? content.map((_, at) => markAtPart(host, content, at))
+    : [markOf(host)]
+  return marks.filter((mark) => mark != null)
+}
 
 const marked = (value: Loose, like: unknown): Loose => {
-  if (hasMark(value)) return value
   const given = isRecord(value.providerOptions) ? value.providerOptions : {}
   const anthropic = { ...(isRecord(given.anthropic) ? given.anthropic : {}), cacheControl: like }
   return { ...value, providerOptions: { ...given, anthropic } }
 }
 
-const mark: Shape["mark"] = (host, message, like = CACHE) => {
+const mark: Shape["mark"] = (host, message, made) => {
   const { content } = host
   // An answer and its results may be read together.
   if ((host.role === "tool") !== (message.role === "toolResult")) return undefined
   if (typeof content === "string") {
-    return content.trim() === "" || message.role === "toolResult" ? undefined : marked(host, like)
+    if (content.trim() === "" || message.role === "toolResult") return undefined
+    return markOf(host) == null ? marked(host, made([])) : host
   }
   if (!Array.isArray(content)) return undefined
   const list = content as ReadonlyArray<unknown>
@@ -194,19 +209,31 @@ const mark: Shape["mark"] = (host, message, like = CACHE) => {
   )
   const part = list[at]
   if (!isRecord(part)) return undefined
-  const now = marked(part, like)
-  return now === part ? host : { ...host, content: list.with(at, now) }
+  if (markAtPart(host, list, at) != null) return host
+  const behind = marksOf({ ...host, content: list.slice(at + 1) })
+  return { ...host, content: list.with(at, marked(part, made(behind))) }
 }
 
 const unmarked = (value: Loose): Loose => {
   const { providerOptions: options } = value
-  if (!isRecord(options) || !isRecord(options.anthropic) || !hasMark(value)) return value
+  if (!isRecord(options) || !isRecord(options.anthropic) || markOf(value) == null) return value
   const anthropic = without(options.anthropic, "cacheControl", "cache_control")
   const rest = without(options, "anthropic")
   const left = Object.keys(anthropic).length === 0 ? rest : { ...rest, anthropic }
   return Object.keys(left).length === 0
     ? without(value, "providerOptions")
     : { ...value, providerOptions: left }
+}
+
+/** A result without its mark, wherever it has one. */
+const unmarkedResult = (part: Loose): Loose => {
+  const { output } = part
+  if (withinOf(part).every((within) => markOf(within) == null)) return unmarked(part)
+  const { value } = output as Loose
+  const values = Array.isArray(value)
+    ? { value: value.map((v: unknown) => (isRecord(v) ? unmarked(v) : v)) }
+    : {}
+  return { ...unmarked(part), output: { ...unmarked(output as Loose), ...values } }
 }
 
 /** The mark of a message is one at its end: of a user's it goes to the part before the tail. */
@@ -220,7 +247,7 @@ const unmark: Shape["unmark"] = (host, message) => {
     const part: unknown = content[at]
     return own == null || !isRecord(part)
       ? undefined
-      : [{ ...now, content: content.with(at, marked(part, own)) }]
+      : [{ ...now, content: content.with(at, markOf(part) == null ? marked(part, own) : part) }]
   }
   const at = content.findIndex(
     (part) =>
@@ -228,15 +255,10 @@ const unmark: Shape["unmark"] = (host, message) => {
   )
   if (at < 0) return undefined
   const part = content[at] as Loose
-  const mine = markOf(part) ?? own
-  return mine == null ? undefined : [{ ...now, content: content.with(at, unmarked(part)) }, mine]
-}
-
-const marksOf = (host: Loose): number => {
-  const { content } = host
-  const own = hasMark(host) ? 1 : 0
-  if (!Array.isArray(content)) return own
-  return content.reduce<number>((sum, p) => sum + (isRecord(p) && hasMark(p) ? 1 : 0), own)
+  const mine = markAtPart(host, content, at) ?? own
+  return mine == null
+    ? undefined
+    : [{ ...now, content: content.with(at, unmarkedResult(part)) }, mine]
 }
 
 /**
@@ -246,7 +268,8 @@ const marksOf = (host: Loose): number => {
  * Each `tool-result` of a tool message is a result of its own. An approval belongs to the call that it is
  * about. Bytes and URLs of images are read and given back as they were. Where a part is bound to an item that
  * OpenAI stores, an edit to its answer takes the reasoning and the binding out, since the provider would
- * ignore it otherwise. Cache marks are Anthropic's `cacheControl`, four in a request.
+ * ignore it otherwise. Cache marks are Anthropic's `cacheControl`, four in a request; one that is set lives as
+ * long as the longest-lived of yours behind it.
  *
  * @example
  * ```ts

@@ -1,6 +1,7 @@
 import type { Block } from "@varve/core/Message"
 import { blocksOf, imageOf, nestedOf } from "@varve/core/Message"
 import type { Codec } from "./Codec.ts"
+import { marksOf } from "./internal/lifetimes.ts"
 import { makeCodec } from "./internal/makeCodec.ts"
 import type { PartResult, PartShape } from "./internal/parts.ts"
 import { readParts, writeParts } from "./internal/parts.ts"
@@ -106,19 +107,14 @@ const mayCarryMark = (part: unknown): part is Loose =>
   !isReasoning(part) &&
   !(part.type === "text" && (typeof part.text !== "string" || part.text.trim() === ""))
 
-const MARK: unknown = { type: "ephemeral" }
-
-const marked = (part: Loose, like: unknown): Loose =>
-  part.cache_control == null ? { ...part, cache_control: like } : part
-
-const mark: Shape["mark"] = (host, message, like = MARK) => {
+const mark: Shape["mark"] = (host, message, made) => {
   const { content } = host
   // Answers and results may be read together.
   if ((host.role === "assistant") !== (message.role === "assistant")) return undefined
   if (typeof content === "string") {
     return content.trim() === "" || message.role === "toolResult"
       ? undefined
-      : { ...host, content: [marked({ type: "text", text: content }, like)] }
+      : { ...host, content: [{ type: "text", text: content, cache_control: made([]) }] }
   }
   if (!Array.isArray(content)) return undefined
   const parts = content as ReadonlyArray<unknown>
@@ -129,8 +125,10 @@ const mark: Shape["mark"] = (host, message, like = MARK) => {
   )
   const part = parts[at]
   if (!isRecord(part)) return undefined
-  const now = marked(part, like)
-  return now === part ? host : { ...host, content: parts.with(at, now) }
+  // One inside of it does: which of the two the provider takes for the earlier is not documented.
+  if (marksOf(part).length > 0) return host
+  const now = { ...part, cache_control: made(marksOf({ content: parts.slice(at + 1) })) }
+  return { ...host, content: parts.with(at, now) }
 }
 
 const unmark: Shape["unmark"] = (host, message) => {
@@ -144,13 +142,6 @@ const unmark: Shape["unmark"] = (host, message) => {
   const part = content[at] as Loose
   const now = { ...host, content: content.with(at, without(part, "cache_control")) }
   return [now, part.cache_control]
-}
-
-const marksOf = (host: Loose): number => {
-  const own = host.cache_control == null ? 0 : 1
-  const { content } = host
-  if (!Array.isArray(content)) return own
-  return content.reduce<number>((sum, part) => sum + (isRecord(part) ? marksOf(part) : 0), own)
 }
 
 const compose: Shape["compose"] = (message) => {
@@ -215,7 +206,8 @@ const parts: PartShape = {
  * Each `tool_result` is a result of its own and goes back into the user message that it came from. What a
  * server-side tool does over several messages (a paused turn, calls made by code) is one group. Signatures
  * are byte-exact or gone. Cache marks are `cache_control`, four in a request with those of system text and
- * tools (provider's documentation, 2026-08).
+ * tools (provider's documentation, 2026-08). One that is set lives as long as the longest-lived of yours behind
+ * it: a longer one behind a shorter is refused.
  *
  * @example
  * ```ts

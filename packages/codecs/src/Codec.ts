@@ -3,6 +3,12 @@ import type { PrepareOptions } from "@varve/core/Memory"
 import type { Message } from "@varve/core/Message"
 import type { Report } from "@varve/core/Report"
 
+/** A cache mark as Anthropic takes it: `{ type: "ephemeral" }`, `{ type: "ephemeral", ttl: "1h" }`. */
+export interface CacheMark {
+  readonly type?: unknown
+  readonly ttl?: unknown
+}
+
 /** What goes with one request, and where its cache marks stand. */
 export interface CodecOptions extends Omit<PrepareOptions, "system"> {
   /** The system text where the host gives it beside the messages: a text, or blocks that hold texts. */
@@ -10,9 +16,15 @@ export interface CodecOptions extends Omit<PrepareOptions, "system"> {
   readonly signal?: AbortSignal | undefined
   /**
    * `true`: cache marks stand where the memory says (`Prepared.marks`); default: none. Or a function that is
-   * given the view that will be sent, and gives the positions in it whose end is to be a mark.
+   * given the view that will be sent, and gives the positions in it whose end is to be a mark. Where a mark of
+   * yours stands behind one of these that lives longer (Anthropic's `ttl: "1h"`), it lives as long.
    */
   readonly marks?: true | ((view: ReadonlyArray<Message>) => ReadonlyArray<number>) | undefined
+  /**
+   * Anthropic's mark for the whole request, where you send one: `cache_control` beside the messages, of which
+   * the provider makes a mark on the last block. It counts, and no mark that is set lives shorter. Default: none.
+   */
+  readonly automatic?: CacheMark | null | undefined
 }
 
 /** How a view is written. */
@@ -21,6 +33,8 @@ export interface WriteOptions {
   readonly marks?: ReadonlyArray<number> | undefined
   /** How many of the provider's marks the system text and the tools take; default 0. */
   readonly reserved?: number | undefined
+  /** The mark for the whole request; it counts beside `reserved`, and no mark that is set lives shorter. */
+  readonly automatic?: CacheMark | null | undefined
 }
 
 /** A request in the host's shape. */

@@ -5,6 +5,7 @@ import { changes, written } from "./internal/changes.ts"
 import { readAnswer, writeAnswer } from "./internal/langChainAnswers.ts"
 import { classed, typeOf, withFields } from "./internal/langChainClasses.ts"
 import { blockOf, partOf, pictureOf, withPicture } from "./internal/langChainParts.ts"
+import { marksOf } from "./internal/lifetimes.ts"
 import { makeCodec } from "./internal/makeCodec.ts"
 import type { Read, Shape } from "./internal/Shape.ts"
 import { placeOf } from "./internal/Shape.ts"
@@ -134,8 +135,6 @@ const compose: Shape["compose"] = (message) => {
   return [{ role: message.role, content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }]
 }
 
-const MARK = { cache_control: { type: "ephemeral" } }
-
 const REASONING = /^(?:redacted_)?thinking$|^reasoning/
 
 const mayCarryMark = (part: unknown): part is Loose =>
@@ -143,7 +142,7 @@ const mayCarryMark = (part: unknown): part is Loose =>
   !REASONING.test(String(part.type)) &&
   !(part.type === "text" && jsonText(part.text).trim() === "")
 
-const mark: Shape["mark"] = (host, message) => {
+const mark: Shape["mark"] = (host, message, made) => {
   const { content } = host
   // An answer and its results may be read together.
   if ((roleOf(host) ?? typeOf(host)) !== message.role) return undefined
@@ -151,25 +150,16 @@ const mark: Shape["mark"] = (host, message) => {
   if (typeof content === "string")
     return content.trim() === ""
       ? undefined
-      : withFields(host, { content: [{ type: "text", text: content, ...MARK }] })
+      : withFields(host, { content: [{ type: "text", text: content, cache_control: made([]) }] })
   if (!Array.isArray(content)) return undefined
   const parts = content as ReadonlyArray<unknown>
   const at = parts.findLastIndex(mayCarryMark)
   const part = parts[at]
   if (!isRecord(part)) return undefined
-  return part.cache_control == null
-    ? withFields(host, { content: parts.with(at, { ...part, ...MARK }) })
-    : host
-}
-
-const marksOf = (host: Loose): number => {
-  const own = host.cache_control == null ? 0 : 1
-  const { content } = host
-  if (!Array.isArray(content)) return own
-  return content.reduce<number>(
-    (sum, part: Loose | null) => sum + (part?.cache_control == null ? 0 : 1),
-    own
-  )
+  // One inside of it does: which of the two the provider takes for the earlier is not documented.
+  if (marksOf(part).length > 0) return host
+  const now = { ...part, cache_control: made(marksOf({ content: parts.slice(at + 1) })) }
+  return withFields(host, { content: parts.with(at, now) })
 }
 
 /** An answer with calls that only their results tell of is read together with these. */
@@ -189,7 +179,8 @@ const extent: Shape["extent"] = (host, at) => {
  * imported. An answer's call stands in `tool_calls`, in its content or in both, and is edited in all places.
  * `invalid_tool_calls` count as calls where they have a result. What the Responses API has stored of an
  * answer (`response_metadata.output`) leaves with an edit, since it would be sent in its place. Cache marks
- * are Anthropic's `cache_control`, four in a request. Serialized messages (`{ lc, kwargs }`,
+ * are Anthropic's `cache_control`, four in a request; one that is set lives as long as the longest-lived of
+ * yours behind it. Serialized messages (`{ lc, kwargs }`,
  * `{ type, data }`) pass through in place, unread: revive them first.
  *
  * @example

@@ -255,10 +255,10 @@ const mark: Shape["mark"] = (host) => {
     : host
 }
 
-const marksOf = ({ content }: Loose): number =>
+const marksOf = ({ content }: Loose): ReadonlyArray<unknown> =>
   Array.isArray(content)
-    ? content.filter((part) => isRecord(part) && part.prompt_cache_breakpoint != null).length
-    : 0
+    ? content.filter((part) => isRecord(part) && part.prompt_cache_breakpoint != null)
+    : []
 
 /**
  * OpenAI's Chat Completions API and what is compatible with it: `messages` of a request, and

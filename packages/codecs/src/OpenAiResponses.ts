@@ -296,9 +296,8 @@ const mark: Shape["mark"] = (item, message) => {
     : item
 }
 
-const marksOf = ({ content, output }: Loose): number =>
+const marksOf = ({ content, output }: Loose): ReadonlyArray<unknown> =>
   [content, output].flat().filter((part) => isRecord(part) && part.prompt_cache_breakpoint != null)
-    .length
 
 /**
  * OpenAI's Responses API: the `input` items of a request, and the `output` items of a response.

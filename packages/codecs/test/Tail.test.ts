@@ -150,6 +150,7 @@ describe.each(hosts.map((host) => [host.name, host] as const))(
 )
 
 const CACHED = { cache_control: { type: "ephemeral", ttl: "1h" } }
+const MINUTES = { cache_control: { type: "ephemeral" } }
 const SDK = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral", ttl: "1h" } } } }
 const POINT = { prompt_cache_breakpoint: { mode: "explicit" } }
 const PNG = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" }
@@ -172,6 +173,7 @@ const sdkResult = (more: object) => ({
 })
 const tail = (type: string) => ({ type, text: expect.stringContaining("[Reference: request") })
 const text = (said: string, more: object = {}) => ({ type: "text", text: said, ...more })
+const output = (...value: ReadonlyArray<object>) => ({ type: "content", value })
 const held = { ...sdkResult({}).content[0], output: { type: "text", value: tail("").text } }
 
 describe("a cache mark of the host's own stands before the tail", () => {
@@ -192,6 +194,26 @@ describe("a cache mark of the host's own stands before the tail", () => {
         given(text("go")),
         made({ ...call, ...CACHED }),
         resultOf({ content: [text("a"), tail("text")] })
+      ]
+    ],
+    [
+      "on a result, with one that lives longer inside of it",
+      anthropicMessages,
+      [
+        given(text("go")),
+        made(call, { ...call, id: "c2" }),
+        given(
+          { type: "tool_result", tool_use_id: "c1", content: "a" },
+          { type: "tool_result", tool_use_id: "c2", content: [text("b", CACHED)], ...MINUTES }
+        )
+      ],
+      [
+        given(text("go")),
+        made(call, { ...call, id: "c2" }),
+        given(
+          { type: "tool_result", tool_use_id: "c1", content: "a", ...CACHED },
+          { type: "tool_result", tool_use_id: "c2", content: [text("b", CACHED), tail("text")] }
+        )
       ]
     ],
     [
@@ -239,6 +261,26 @@ describe("a cache mark of the host's own stands before the tail", () => {
         given(text("go")),
         made({ ...sdkCall.content[0], ...SDK }),
         { role: "tool", content: [held] }
+      ]
+    ],
+    [
+      "of an output",
+      aiSdk,
+      [given(text("go")), sdkCall, sdkResult({ output: { type: "text", value: "a", ...SDK } })],
+      [
+        given(text("go")),
+        made({ ...sdkCall.content[0], ...SDK }),
+        { role: "tool", content: [held] }
+      ]
+    ],
+    [
+      "of a text inside of an output",
+      aiSdk,
+      [given(text("go")), sdkCall, sdkResult({ output: output(text("a", SDK)) })],
+      [
+        given(text("go")),
+        made({ ...sdkCall.content[0], ...SDK }),
+        sdkResult({ output: output(text("a"), tail("text")) })
       ]
     ],
     [

@@ -7,6 +7,8 @@ import * as Schema from "effect/Schema"
  * - `edit`: an edit of ours came into force; the report's `commit` has its sum.
  * - `host`: the host changed its history in front of what is new.
  * - `expired`: nothing changed, and more time went by than the cache lives.
+ * - `tail`: nothing changed but what stands at the end of a request, as a memo at the tail does. Where the cache is
+ *   read at marks, one stood on it or behind it: `prepare` says where they should stand.
  * - `unknown`: nothing changed that can be seen from here.
  */
 export const CacheBreakCause = Schema.Literals([
@@ -15,6 +17,7 @@ export const CacheBreakCause = Schema.Literals([
   "edit",
   "host",
   "expired",
+  "tail",
   "unknown"
 ])
 export type CacheBreakCause = typeof CacheBreakCause.Type

@@ -49,6 +49,30 @@ const isCount = (n: number): boolean => n >= 0 && n <= 1e12
 /** Tokens that a host may add unseen: a large system prompt with its tools. */
 const MOST_HIDDEN = 60_000
 
+/** What a figure has at least of what the counter says of the text, and of the images; less a few tokens. */
+const LEAST_OF_TEXT = 0.25
+const LEAST_OF_IMAGES = 0.1
+const FEW = 250
+
+/**
+ * True for a figure that can be one of all of a request. Some servers report only what their cache didn't hold,
+ * and some the figures of another request: against one of those, no limit would ever be reached.
+ *
+ * @example
+ * ```ts
+ * import { isPlausible } from "@varve/core/Calibration"
+ *
+ * console.log(isPlausible({ estimate: 20_000, actual: 23_000 })) // => true
+ * console.log(isPlausible({ estimate: 20_000, actual: 300 })) // => false
+ * ```
+ */
+export const isPlausible = ({ actual, estimate, fixed = 0 }: Observation): boolean =>
+  [actual, estimate, fixed].every(isCount) &&
+  actual > 0 &&
+  estimate > 0 &&
+  actual >= LEAST_OF_TEXT * (estimate - fixed) + LEAST_OF_IMAGES * fixed - FEW &&
+  actual <= 10 * estimate + MOST_HIDDEN
+
 const clamp = (n: number, low: number, high: number): number => Math.min(high, Math.max(low, n))
 
 /** A calibration that has seen nothing: the ratio of the profile, or 1. */
@@ -69,7 +93,7 @@ export const startCalibration = (profile: { readonly ratio?: number | undefined 
  * holds reasoning that isn't sent again.
  *
  * Usage that doesn't belong to what was sent must not come in: of aborted or failed answers, of another
- * model, of the call that wrote a summary. Figures that can't be tokens are passed over.
+ * model, of the call that wrote a summary. Figures that can't be those of all of the request are passed over.
  *
  * @example
  * ```ts
@@ -84,9 +108,7 @@ export const startCalibration = (profile: { readonly ratio?: number | undefined 
  */
 export const observe = (state: Calibration, seen: Observation): Calibration => {
   const { actual, estimate, fixed = 0, answer } = seen
-  // Hosts hide text that nobody counts, but not that much: this figure is of another request.
-  if (actual > 10 * estimate + MOST_HIDDEN) return state
-  if (!(actual > 0 && estimate > 0) || ![actual, estimate, fixed].every(isCount)) return state
+  if (!isPlausible(seen)) return state
   const { ratio, weight } = learn(state, actual - fixed, estimate - fixed)
   const { tokens, counted } = answerTokens(answer, ratio)
   return {

@@ -1,7 +1,18 @@
 import * as Schema from "effect/Schema"
 import type { Edit } from "./Edit.ts"
+import type { CommitWork } from "./internal/pays.ts"
+import {
+  endsBatch,
+  freshIn,
+  newestReasoning,
+  priceOfCall,
+  priceOfCommit,
+  requestsLeft,
+  usd
+} from "./internal/pays.ts"
 import { decodeOptions, Positive } from "./Options.ts"
 import type { Profile } from "./Profile.ts"
+import { pricesAt } from "./Profile.ts"
 import type { View } from "./View.ts"
 
 /** A staged edit, as a commit rule sees it. */
@@ -117,30 +128,6 @@ const WhenItPaysSchema = Schema.Struct({
   marks: Schema.optional(Schema.Boolean)
 })
 
-/** Tokens that no request had yet: what the model wrote last, and what came behind it. */
-const freshIn = ({ items }: View): number => {
-  const from = items.findLastIndex(({ messages }) => messages.some((m) => m.role === "assistant"))
-  return from < 0 ? 0 : items.slice(from).reduce((sum, { tokens }) => sum + tokens, 0)
-}
-
-/**
- * Whether a batch should end here, of a run with `left` requests to come. `earned`: USD that waiting has cost;
- * `each`: USD that a request costs more without the edits; `due`: USD of a commit. What waits is taken to have
- * grown, and to grow on, by the same in every request. `n` batches of `all / n` requests each cost `n - 1` commits
- * and an n-th of what one batch would cost for waiting, so that the best `n` is the least for which
- * `n * (n + 1)` commits cost as much as that.
- */
-const endsBatch = (earned: number, each: number, due: number, left: number): boolean => {
-  const waited = (2 * earned) / each
-  const all = waited + left
-  const batches = Math.ceil((Math.sqrt(1 + (4 * earned * (all / waited) ** 2) / due) - 1) / 2)
-  return batches > 1 && waited * batches >= all
-}
-
-/** What the call for a fold costs that nobody has written yet. */
-const priceOf = ({ call }: Staged, { input, output }: Profile["prices"]): number =>
-  call === undefined ? 0 : call.input * input + call.output * output
-
 /** Options of `whenItPays`. */
 export interface WhenItPaysOptions {
   /** Requests that the whole run is expected to make. */
@@ -161,11 +148,14 @@ export interface WhenItPaysOptions {
  *   x price of a read x requests). A fold counts as if it had been staged when the oldest of what it takes
  *   together came in: the next one will take about as long to come, and sharing the re-write with it would cost
  *   more than that saves. Without marks, where every commit writes all of the history, this request counts as
- *   well: waiting for it makes what is to be written longer;
+ *   well: waiting for it makes what is to be written longer (where the provider sets a mark at the end of each
+ *   request by itself, a commit behind one of those writes no more than what stands behind it);
  * - rewrite: what it costs to write anew what stands behind the cut (tokens x (price of a write - price of a
  *   read)), and the part of it that is due in every commit: what stands behind the newest staged edit. What has
  *   come since the last request is written in any case: it counts only where the length isn't known, as a margin
- *   for the run that ends right behind a commit;
+ *   for the run that ends right behind a commit. Reasoning counts like any
+ *   text, also where the provider drops it because its prefix was edited; there that of the newest answer counts at
+ *   the price of output besides, since the model would have to think it once more;
  * - ahead: what the edits will save in the requests to come.
  *
  * Where a strategy asks about a fold that a model has yet to write (`Staged.call`), the price of the call is part
@@ -177,8 +167,12 @@ export interface WhenItPaysOptions {
  * run that ends soon from paying for what it can't use. The requests to come are half of those made so far; for a
  * fold of several groups as many. A cold cache, or none, makes the rewrite free, but no call.
  *
+ * Where prices rise above some size of the request, those of its size hold, and an edit that brings it below saves
+ * the difference on all of it.
+ *
  * Where `expectedRequests` says how many requests the whole run makes, those that are left are shared out instead:
- * into as many batches of one length as cost least, the last of which ends with the run.
+ * into as many batches of one length as cost least, the last of which ends with the run. A run that goes on for
+ * longer is one of unknown length from then on, so that a guess does little harm.
  *
  * Throws `ConfigError` where `expectedRequests` is not a number of at least 0.
  *
@@ -200,17 +194,18 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
     const memo = staged.find((s) => s.firstMemo)
     if (memo !== undefined)
       return { cut: Math.min(memo.position, first(staged)), reason: "the first memo" }
-    const { prices, cache } = profile
-    const read = prices.cacheRead
-    const left =
-      expectedRequests === undefined ? undefined : Math.max(0, expectedRequests - view.requests)
+    const { cache } = profile
+    // All sums are in the counter's tokens; sizes and USD are the model's.
+    const scale = view.estimate === 0 ? 1 : view.usage.tokens / view.estimate
+    const prices = pricesAt(profile.prices, view.usage.tokens)
+    const left = requestsLeft(expectedRequests, view.requests)
     const aheadOf = ({ span }: Staged): number =>
       left ?? view.requests * (span > 0 ? FOLD_AHEAD : SHARE_AHEAD)
     if (cache.kind === "none" || view.cacheCold) {
       // Nothing is written anew, but a call is paid for.
-      const again = cache.kind === "none" ? prices.input : read
+      const again = cache.kind === "none" ? prices.input : prices.cacheRead
       const net = staged.reduce(
-        (sum, s) => sum + s.saved * again * aheadOf(s) - priceOf(s, prices),
+        (sum, s) => sum + s.saved * again * aheadOf(s) - priceOfCall(s, profile.prices),
         0
       )
       if (net < 0 && staged.some((s) => s.call !== undefined))
@@ -220,47 +215,58 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
         reason: cache.kind === "none" ? "no cache to lose" : "the cache is cold"
       }
     }
-    const rewrite = Math.max(0, prices.cacheWrite - read)
     const fresh = left === undefined ? 0 : freshIn(view)
+    const lost = profile.reasoning === "drop" ? newestReasoning(view) : 0
     const sorted = staged.toSorted((a, b) => b.position - a.position)
     let best: { readonly cut: number; readonly net: number; readonly cost: number } | undefined
-    let earned = 0
-    let ahead = 0
-    let saved = 0
+    // Tokens that the edits behind the cut take away: of one request, of those made so far, of those to come.
+    let [saved, waited, ahead] = [0, 0, 0]
     let behind = 0
     let calls = 0
-    let tail: number | undefined
+    let tail: CommitWork | undefined
     let at = view.items.length - 1
-    // Where a cache is read at marks alone and nobody sets one at the cut, all of the history is written anew.
-    const whole = cache.kind === "marks" && !marks
-    if (whole) for (; at >= 0; at--) behind += view.items[at]!.tokens
+    // Where a cache is read at marks alone and nobody sets one at the cut, all of the history is written anew. Where
+    // the provider sets one at the end of each request by itself, what stands before one of those is read: as far
+    // back as it looks, and as long as nothing has changed in front of them.
+    const isMarked = cache.kind === "marks" && !marks
+    const reach = cache.implicit === true ? Math.min(cache.lookback ?? 0, view.stable) : 0
+    const all = view.items.reduce((sum, { tokens }) => sum + tokens, 0)
     for (let i = 0; i < sorted.length; i++) {
       const s = sorted[i]!
       // Tokens that stand at or behind this position today.
       for (; at >= 0 && view.items[at]!.first + view.items[at]!.members.length > s.position; at--) {
         behind += view.items[at]!.tokens
       }
+      const whole = isMarked && view.items.length - 1 - at > reach
       saved += s.saved
-      calls += priceOf(s, prices)
-      earned += s.saved * read * ((whole ? s.age + 1 : s.age) + s.span)
-      ahead += s.saved * read * aheadOf(s)
+      waited += s.saved * (s.age + s.span)
+      ahead += s.saved * aheadOf(s)
+      calls += priceOfCall(s, profile.prices)
       if (sorted[i + 1]?.position === s.position) continue
-      const cost = Math.max(0, behind - saved - fresh) * rewrite + calls
-      tail ??= cost
-      const net = ahead - cost
-      if (!(saved > 0 && earned > 0 && net >= 0)) continue
-      const due = whole ? cost : Math.max(tail, calls)
-      if (!(left === undefined ? earned >= due : endsBatch(earned, saved * read, due, left)))
-        continue
+      const then = pricesAt(profile.prices, view.usage.tokens - scale * saved)
+      const tokens = Math.max(0, (whole ? all : behind) - saved - fresh)
+      const again: CommitWork = { tokens, reasoning: lost, calls }
+      const cost = priceOfCommit(again, then)
+      tail ??= again
+      if (saved <= 0) continue
+      // What all of a request costs more where the edits bring it below the size from which a dearer price holds.
+      const dearer = Math.max(0, view.estimate * (prices.cacheRead - then.cacheRead))
+      const each = saved * then.cacheRead + dearer
+      // For the dearer price this request counts as well: with the edits it would not be paid. So it does where all
+      // is written anew in any case: waiting makes that longer.
+      const paid = whole ? waited + saved : waited
+      const earned = paid * then.cacheRead + (dearer * (waited + saved)) / saved
+      const net = ahead * then.cacheRead + (dearer * ahead) / saved - cost
+      if (!(earned > 0 && net >= 0)) continue
+      const due = whole ? cost : Math.max(priceOfCommit(tail, then), calls)
+      if (!(left === undefined ? earned >= due : endsBatch(earned, each, due, left))) continue
       // An earlier cut that re-writes hardly more takes its edits along: a memo before a fold, say.
       if (best === undefined || net >= best.net || cost <= 1.1 * best.cost) {
-        best = { cut: s.position, net, cost }
+        best = { cut: whole ? first(staged) : s.position, net, cost }
       }
     }
     if (best === undefined) return wait("the re-write would cost more than it saves so far")
-    const reason = `${usd(best.cost)} of re-writing, for ${usd(best.cost + best.net)} in the requests to come`
-    return { cut: whole ? first(staged) : best.cut, reason }
+    const reason = `${usd(scale * best.cost)} of re-writing, for ${usd(scale * (best.cost + best.net))} in the requests to come`
+    return { cut: best.cut, reason }
   }
 }
-
-const usd = (perMillion: number): string => `${(perMillion / 1e6).toPrecision(2)} USD`

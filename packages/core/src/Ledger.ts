@@ -67,6 +67,8 @@ export const Saved = Schema.Union([
   }),
   Schema.Struct({ t: Schema.Literals(["pin", "unpin"]), id: Schema.String }),
   Schema.Struct({ t: Schema.Literals(["calibration"]), state: Calibration, through: Text }),
+  /** When the last request was made, ms: whether its prefix is still in the provider's cache. */
+  Schema.Struct({ t: Schema.Literals(["request"]), at: Schema.Finite }),
   /** Limits that a provider's errors have stated. */
   Schema.Struct({
     t: Schema.Literals(["limits"]),
@@ -261,10 +263,10 @@ export const editLine = ({
 })
 
 /** The journal line of what was learned of a model's counts. */
-export const calibrationLine = (state: Calibration, { anchored }: Ledger): Saved => ({
+export const calibrationLine = (state: Calibration, through: MessageId | undefined): Saved => ({
   t: "calibration",
   state,
-  ...(anchored === undefined ? {} : { through: anchored })
+  ...(through === undefined ? {} : { through })
 })
 
 /** What a journal says. */
@@ -272,6 +274,8 @@ export interface Restored {
   readonly ledger: Ledger
   readonly calibration: Calibration | undefined
   readonly limits: Tighter
+  /** When the last request was made, ms; nothing where no line says so. */
+  readonly requestAt: number | undefined
 }
 
 /**
@@ -280,7 +284,7 @@ export interface Restored {
 export const journalOf = (
   ledger: Ledger,
   steps: StepLog,
-  { calibration, limits }: Omit<Restored, "ledger">
+  { calibration, limits, requestAt }: Omit<Restored, "ledger">
 ): ReadonlyArray<Saved> => {
   ledger.compact()
   const lines: Array<Saved> = [{ t: "varve", version: SAVED_VERSION }]
@@ -309,7 +313,8 @@ export const journalOf = (
   const seqs = ledger.inForce.map((r) => r.seq)
   if (seqs.length > 0) lines.push({ t: "commit", seqs })
   for (const id of ledger.pins) lines.push({ t: "pin", id })
-  if (calibration !== undefined) lines.push(calibrationLine(calibration, ledger))
+  if (calibration !== undefined) lines.push(calibrationLine(calibration, ledger.anchored))
+  if (requestAt !== undefined) lines.push({ t: "request", at: requestAt })
   if (Object.keys(limits).length > 0) lines.push({ t: "limits", limits })
   return lines
 }
@@ -324,6 +329,7 @@ export const restore = (key: string, entries: ReadonlyArray<unknown>, steps: Ste
   let calibration: Calibration | undefined
   let anchored: MessageId | undefined
   let limits: Tighter = {}
+  let requestAt: number | undefined
   entries.forEach((entry, i) => {
     const version = (entry as { t?: unknown; version?: unknown } | null)?.version
     if ((entry as { t?: unknown } | null)?.t === "varve" && version !== SAVED_VERSION) {
@@ -379,11 +385,14 @@ export const restore = (key: string, entries: ReadonlyArray<unknown>, steps: Ste
         calibration = line.state
         anchored = line.through
         break
+      case "request":
+        requestAt = line.at
+        break
       case "limits":
         limits = line.limits
     }
   })
   const ledger = new Ledger([...records.values()], pins)
   ledger.anchored = anchored
-  return { ledger, calibration, limits }
+  return { ledger, calibration, limits, requestAt }
 }

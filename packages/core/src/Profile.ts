@@ -133,6 +133,25 @@ export const Prices = Schema.Struct({
 })
 export type Prices = typeof Prices.Type
 
+/**
+ * The prices that hold for a request of so many input tokens: those of the highest tier that it is above.
+ *
+ * @example
+ * ```ts
+ * import { pricesAt } from "@varve/core/Profile"
+ *
+ * const dear = { above: 200_000, input: 2, output: 10, cacheRead: 0.2 }
+ * const prices = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1, tiers: [dear] }
+ * console.log(pricesAt(prices, 250_000).cacheWrite) // => 2
+ * ```
+ */
+export const pricesAt = (prices: Prices, tokens: number): Prices => {
+  let tier: NonNullable<Prices["tiers"]>[number] | undefined
+  for (const one of prices.tiers ?? [])
+    if (tokens > one.above && one.above > (tier?.above ?? -1)) tier = one
+  return tier === undefined ? prices : { ...prices, cacheWrite: tier.input, ...tier }
+}
+
 const profileFields = {
   /** `provider/model`, as in `anthropic/claude-opus-5.5`. */
   model: Schema.String,

@@ -122,6 +122,17 @@ export class Transcript {
     return this.#repairs === 0 ? [] : this.groups.flatMap((g) => g.repairs)
   }
 
+  /** When the newest answer came, ms; nothing where its message has no time of our days. */
+  get answeredAt(): number | undefined {
+    for (let g = this.groups.length - 1; g >= 0; g--) {
+      const answer = this.groups[g]!.entries.find((e) => e.message.role === "assistant")
+      if (answer === undefined) continue
+      const { timestamp } = answer.message as Loose
+      return typeof timestamp === "number" && timestamp > 1e12 ? timestamp : undefined
+    }
+    return undefined
+  }
+
   /** The assistant message at a position of the host's list, if there is one. */
   answerAt(position: number): Entry | undefined {
     for (let g = this.groups.length - 1; g >= 0 && this.groups[g]!.to > position; g--) {
@@ -131,22 +142,22 @@ export class Transcript {
     return undefined
   }
 
-  /** How many messages at the front of a list are the same objects as last time. */
-  sharedWith(raw: ReadonlyArray<unknown>): number {
+  /** How many messages at the front of a list are the same objects as last time; the first `known` surely are. */
+  sharedWith(raw: ReadonlyArray<unknown>, known = 0): number {
     const before = this.#raw
     const shared = Math.min(before.length, raw.length)
-    let same = 0
+    let same = known
     while (same < shared && before[same] === raw[same]) same++
     return same
   }
 
   /**
-   * Takes the host's list as it now is. Gives how many groups at the front are the same objects as before;
-   * all behind them are new.
+   * Takes the host's list as it now is, of which the first `known` messages are the same objects as before.
+   * Gives how many groups at the front are; all behind them are new.
    */
-  update(raw: ReadonlyArray<unknown>): number {
+  update(raw: ReadonlyArray<unknown>, known = 0): number {
     const before = this.#raw
-    const same = this.sharedWith(raw)
+    const same = this.sharedWith(raw, known)
     if (same === before.length && same === raw.length) return this.groups.length
     if (!this.#saysTheSame(raw, same)) this.revision++
     let keep = this.groups.length

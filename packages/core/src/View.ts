@@ -101,6 +101,8 @@ export interface View {
   readonly memos: ReadonlyArray<MemoRef>
   readonly steps: ReadonlyArray<Step>
   readonly usage: Usage
+  /** Tokens of the whole request by the counter alone, as items have theirs; `usage` is what they come to for the model. */
+  readonly estimate: number
   readonly limits: Limits
   readonly profile: Profile
   readonly counter: Counter
@@ -108,6 +110,11 @@ export interface View {
   readonly turns: number
   /** Requests so far: assistant messages of the host. */
   readonly requests: number
+  /**
+   * Requests that have been made since something changed that had been sent before, an edit or the host's history:
+   * where each of them ended, the provider may have an entry in its cache.
+   */
+  readonly stable: number
   /** True where the provider's cache of this session has expired, and where it has none. */
   readonly cacheCold: boolean
   /** The newest message of the history; nothing where it is empty. */

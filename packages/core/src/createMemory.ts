@@ -151,4 +151,10 @@ const run = async <A, E>(
 }
 
 const failed = ({ onEvent, redact = (text) => text }: MemoryOptions, error: unknown): void =>
-  tell(onEvent, { type: "failed", error: errorText(error, safeRedact(redact)) })
+  tell(onEvent, {
+    type: "failed",
+    error: errorText(
+      error,
+      safeRedact(redact, () => undefined)
+    )
+  })

@@ -94,6 +94,75 @@ describe("a cache break", () => {
     })
   )
 
+  effectIt.effect("names tools and system text that the host wrote to, and counts them anew", () =>
+    Effect.gen(function* () {
+      const { memory, breaks } = yield* watched()
+      const tools: Array<{ name: string; description: string }> = [
+        { name: "click", description: "Clicks" }
+      ]
+      const system = [{ type: "text", text: "Be brief." }]
+      const tokens: Array<number> = []
+      let requests = 0
+      const request = () =>
+        Effect.gen(function* () {
+          const overhead = { system: system as never, tools }
+          const { report } = yield* memory.prepare(session(2 + requests++, { images: 0 }), overhead)
+          tokens.push(report.before.tokens)
+          yield* memory.usage(requests === 1 ? usage(0, 20_000) : usage(0, 20_000 + requests))
+        })
+      yield* request()
+      tools.push({ name: "type", description: "Types a text. ".repeat(400) })
+      yield* request()
+      tools[0]!.description = "Clicks where it is told to. ".repeat(400)
+      yield* request()
+      system[0]!.text = "Be long. ".repeat(400)
+      yield* request()
+      yield* request()
+      assert.deepStrictEqual(
+        breaks.map(({ cause }) => cause),
+        ["tools", "tools", "system", "unknown"]
+      )
+      // Above what the provider says of the request before: a tool that is put in is seen at once, and what changed
+      // inside of something since the last break.
+      assert.deepStrictEqual(
+        tokens.slice(1).map((n) => n - 20_000 > 1000),
+        [true, true, true, false]
+      )
+    })
+  )
+
+  effectIt.effect("names the host where its change came with an edit of ours", () =>
+    Effect.gen(function* () {
+      const { memory, breaks } = yield* watched({ pipeline: [keep3], commit: Commit.immediate })
+      yield* memory.prepare(session(6))
+      yield* memory.usage(usage(0, 9000))
+      const changed: ReadonlyArray<Message> = session(7).map((m, i) =>
+        i === 3 ? { ...m, content: [{ type: "text", text: "other words" }] } : m
+      )
+      const { report } = yield* memory.prepare(changed)
+      yield* memory.usage(usage(1000, 9000))
+      assert.strictEqual(report.commit.committed, 1)
+      assert.deepInclude(breaks[0]!, { cause: "host", position: 3 })
+    })
+  )
+
+  effectIt.effect("names the tail where only that changed", () =>
+    Effect.gen(function* () {
+      const notes = strategy("notes", (view) => [
+        Edit.memo("notes", `[${view.requests} so far]`, { cap: 100, tail: true })
+      ])
+      const { memory, breaks } = yield* watched({ pipeline: [notes] })
+      for (let n = 2; n < 4; n++) {
+        yield* memory.prepare(session(n))
+        yield* memory.usage(usage(0, 9000 + 1600 * n))
+      }
+      assert.deepStrictEqual(
+        breaks.map(({ cause, position }) => [cause, position]),
+        [["tail", null]]
+      )
+    })
+  )
+
   effectIt.effect("names the host where it changed an old message, and where", () =>
     Effect.gen(function* () {
       const { memory, breaks } = yield* watched()
@@ -176,6 +245,24 @@ describe("edits that wait", () => {
         if (committed > 0) assert.strictEqual(report.commit.reason, "the cache is cold")
       }
     })
+  )
+})
+
+describe("a miss", () => {
+  effectIt.effect(
+    "of a cache that is written for nothing is no cold cache: all was cached again",
+    () =>
+      Effect.gen(function* () {
+        const prefix = { ...profile, cache: { ...profile.cache, kind: "prefix" as const } }
+        const { memory, breaks } = yield* watched({ profile: prefix, pipeline: [keep3] })
+        yield* memory.prepare(session(3))
+        yield* memory.usage({ input: 4000, cacheRead: 5000 })
+        yield* memory.prepare(session(4))
+        yield* memory.usage({ input: 10_600, cacheRead: 0 })
+        const { report } = yield* memory.prepare(session(5))
+        assert.strictEqual(breaks.length, 1)
+        assert.strictEqual(report.commit.committed, 0)
+      })
   )
 })
 

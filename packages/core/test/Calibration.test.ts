@@ -106,6 +106,17 @@ describe("a calibration", () => {
     const none = observe(fresh, { estimate: 1000, actual: 1200, answer: { estimate: 100 } })
     expect(applyCalibration(none, 1100).tokens).toBe(1300)
   })
+  it("figures that can't be those of all of a request change nothing", () => {
+    const state = observe(fresh, { estimate: 1000, actual: 1200 })
+    const of = (actual: number, fixed = 0) => observe(state, { estimate: 20_000, actual, fixed })
+    expect(of(4749)).toBe(state)
+    expect(of(4750)).not.toBe(state)
+    // Of images the rule may be another: a tenth of what they were taken for can be right.
+    expect(of(1899, 19_000)).toBe(state)
+    expect(of(1900, 19_000)).not.toBe(state)
+    expect(of(260_000)).not.toBe(state)
+    expect(of(260_001)).toBe(state)
+  })
   it("figures that are no positive numbers change nothing", () => {
     const state = observe(fresh, { estimate: 1000, actual: 1200 })
     for (const bad of [0, -5, Number.NaN, Infinity]) {

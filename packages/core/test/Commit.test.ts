@@ -193,6 +193,27 @@ describe("Commit.whenItPays", () => {
     expect([of(139, false), of(140, false), of(80, true), of(81, true)]).toEqual([null, 4, null, 4])
   })
 
+  it("behind the end of an earlier request that the provider has marked, writes no more than what stands there", () => {
+    const cache = { ...profile.cache, kind: "marks" as const, lookback: 5 }
+    const of = (implicit: boolean, stable: number, position: number, age: number) =>
+      rule(
+        [staged(position, 60, { age })],
+        { ...after(1000), stable },
+        {
+          ...profile,
+          cache: { ...cache, implicit }
+        }
+      ).cut
+    // Behind 6 stand 4 groups of 100 tokens: (400 - 60) x 0.9 = 306 against 6 a request; of all of it 846.
+    expect([of(true, 4, 6, 50), of(true, 4, 6, 51)]).toEqual([null, 6])
+    // The end of the request before that is gone: something in front of it has changed since.
+    expect([of(true, 3, 6, 139), of(true, 3, 6, 140)]).toEqual([null, 6])
+    expect([of(false, 9, 6, 139), of(false, 9, 6, 140)]).toEqual([null, 6])
+    // The provider looks no further back than that.
+    expect([of(true, 9, 5, 65), of(true, 9, 5, 66)]).toEqual([null, 5])
+    expect([of(true, 9, 4, 139), of(true, 9, 4, 140)]).toEqual([null, 4])
+  })
+
   it("with a known length of the run, makes no edit that the requests to come can't pay back", () => {
     const of = (expectedRequests: number, age = 100) =>
       Commit.whenItPays({ expectedRequests })([staged(4, 60, { age })], viewOf(10, 100), profile)
@@ -255,6 +276,75 @@ describe("Commit.whenItPays", () => {
         }
       )
     )
+  })
+
+  it("of a run that goes on for longer than expected, goes by its requests so far", () => {
+    const all = [staged(4, 60, { age: 200 })]
+    const of = (requests: number, expectedRequests?: number) =>
+      Commit.whenItPays(expectedRequests === undefined ? {} : { expectedRequests })(
+        all,
+        after(requests),
+        profile
+      ).cut
+    expect([of(400, 400), of(401, 400), of(401)]).toEqual([null, 4, 4])
+    expect([of(100, 99), of(100)]).toEqual([null, null])
+  })
+
+  it("of a run that never ends, shares it out as of a very long one", () => {
+    const of = (expectedRequests: number, age: number) =>
+      Commit.whenItPays({ expectedRequests })([staged(4, 60, { age })], after(1), profile).cut
+    for (const expected of [1e9, 1e160, Number.MAX_VALUE])
+      expect([of(expected, 80), of(expected, 81)]).toEqual([null, 4])
+  })
+
+  it("counts what a request costs more above the size from which a dearer price holds", () => {
+    const dear = { above: 900, input: 10, output: 50, cacheRead: 1 }
+    const tiered = { ...profile, prices: { ...profile.prices, tiers: [dear] } }
+    const of = (saved: number, age: number, p: typeof defaultProfile) =>
+      cut([staged(4, saved, { age })], after(1000), p)
+    // Of 1 000 tokens 100 go: then all of it is read for 0.9 less a token, 900 a request, and the re-write costs 450.
+    expect([of(100, 1, profile), of(100, 0, tiered)]).toEqual([null, 4])
+    // With 99 it is still above: 1 a token that goes, 9 a token that is written, which has no price of its own.
+    expect([of(99, 45, tiered), of(99, 46, tiered)]).toEqual([null, 4])
+    // The dearest tier that it is above holds, in whatever order they are.
+    const free = { above: 100, input: 1, output: 1, cacheRead: 1 }
+    for (const tiers of [
+      [free, dear],
+      [dear, free]
+    ])
+      expect(of(99, 45, { ...tiered, prices: { ...profile.prices, tiers } })).toBeNull()
+  })
+
+  it("sees the size of a request as the model counts it", () => {
+    const dear = { above: 1900, input: 10, output: 50, cacheRead: 1 }
+    const tiered = { ...profile, prices: { ...profile.prices, tiers: [dear] } }
+    const view = after(1000)
+    const twice = { ...view, usage: { ...view.usage, tokens: 2000 } }
+    expect(cut([staged(4, 49)], twice, tiered)).toBeNull()
+    const { cut: at, reason } = rule([staged(4, 50)], twice, tiered)
+    expect(at).toBe(4)
+    // (600 - 50) x 0.9 tokens of the counter, each two of the model.
+    expect(reason).toMatch(/^0\.00099 USD of re-writing/)
+  })
+
+  it("counts the newest answer's reasoning for thought again where an edit has it dropped", () => {
+    const thought = (words: number): Message => ({
+      role: "assistant",
+      content: [{ type: "thinking", thinking: "plan ".repeat(words) }, text("said")]
+    })
+    const view = (words: number) => {
+      const plain = after(1000)
+      const items = plain.items.map((item, i) =>
+        i === 9 ? { ...item, messages: [thought(words)] } : item
+      )
+      return { ...plain, items }
+    }
+    const drop = { ...profile, reasoning: "drop" as const }
+    const of = (words: number, age: number, p: typeof defaultProfile) =>
+      cut([staged(4, 60, { age })], view(words), p)
+    expect([of(20, 81, profile), of(20, 81, drop), of(20, 120, drop)]).toEqual([4, null, 4])
+    // With more of it there is more to think again.
+    expect([of(100, 120, profile), of(100, 120, drop)]).toEqual([4, null])
   })
 
   it("of a cold cache, or of none, costs nothing", () => {
@@ -379,6 +469,17 @@ describe("a GUI agent's run", () => {
     expect(reports[at + 1]!.commit.committed).toBe(0)
   })
 
+  it("whose commit rule fails tells the host, once", async () => {
+    const events: Array<string> = []
+    const failing = () => {
+      throw new Error("no idea")
+    }
+    await run(6, failing, { onEvent: (event) => void events.push(JSON.stringify(event)) })
+    const warnings = events.filter((event) => event.includes('"warning"'))
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain("the commit rule failed: Error: no idea")
+  })
+
   it("whose commit rule fails sends what it sent before, and says why", async () => {
     const { reports, sent } = await run(6, () => {
       throw new Error("odd prices")
@@ -479,4 +580,20 @@ describe("edits wait", () => {
     expect(report.commit.committed).toBe(3)
     expect(report.reasoning.removed).toBeGreaterThan(0)
   })
+})
+
+it("a view knows for how many requests nothing has changed that had been sent before", async () => {
+  const seen: Array<number> = []
+  const spy = strategy("spy", (view) => {
+    seen.push(view.stable)
+    return []
+  })
+  const memory = createMemory({ pipeline: [spy, keep3], commit: Commit.batched({ size: 3 }) })
+  for (let n = 1; n <= 8; n++) await memory.prepare(session(n))
+  // The sixth brings the third edit, which comes into force with it.
+  expect(seen).toEqual([0, 1, 2, 3, 4, 5, 1, 2])
+  const changed = session(9).map((m, i) => (i === 3 ? { ...m, content: [text("others")] } : m))
+  await memory.prepare(changed)
+  await memory.prepare([...changed, ...session(10).slice(-2)])
+  expect(seen.slice(8)).toEqual([3, 1])
 })

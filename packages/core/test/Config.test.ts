@@ -95,6 +95,11 @@ describe("a memory's options", () => {
       { commit: "immediate" },
       { path: "commit", given: '"immediate"', allowed: "a commit rule, as in Commit.whenItPays()" }
     ],
+    ...[Commit.whenItPays, Commit.batched].map((maker): readonly [string, unknown, ConfigIssue] => [
+      `${maker.name} itself, where a commit rule that it makes is wanted`,
+      { commit: maker },
+      { path: "commit", given: "a function", allowed: "a commit rule, as in Commit.whenItPays()" }
+    ]),
     [
       "a counter that is none",
       { counter: {} },

@@ -150,7 +150,7 @@ describe("faults of the host", () => {
     await memory.prepare([user("task")])
     memory.steps.begin({ id: "s1", goal: "kept" })
     await memory.close()
-    expect(inner.get("agent/session")).toHaveLength(2)
+    expect(inner.get("agent/session")).toHaveLength(3)
   })
 })
 

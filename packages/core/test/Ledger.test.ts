@@ -19,7 +19,7 @@ const record = (edit: Edit.Edit) => ({
 const seqs = (ledger: Ledger) => ledger.records.map((r) => r.seq)
 const roundTrip = (lines: ReadonlyArray<Saved>): ReadonlyArray<unknown> =>
   lines.map((line): unknown => JSON.parse(JSON.stringify(line)))
-const noLimits = { calibration: undefined, limits: {} }
+const noLimits = { calibration: undefined, limits: {}, requestAt: undefined }
 
 describe("the ledger", () => {
   it("stages, commits and drops by number, and never gives a number twice", () => {
@@ -123,7 +123,11 @@ describe("the journal", () => {
         }
         const calibration = startCalibration(defaultProfile)
         const limits = { tokens: 1000, images: 3 }
-        const lines = journalOf(ledger, steps, { calibration, limits })
+        const lines = journalOf(ledger, steps, {
+          calibration,
+          limits,
+          requestAt: 1_770_000_000_000
+        })
         const log = new StepLog()
         const restored = restore("a/s", roundTrip(lines), log)
         expect(restored.ledger.records).toEqual(ledger.records)

@@ -1,7 +1,11 @@
 import { StepLog } from "@varve/core/StepLog"
-import { blockId } from "@varve/core/Message"
+import { blockId, blocksOf } from "@varve/core/Message"
 import type { Message } from "@varve/core/Message"
+import { histories } from "@varve/testkit/Histories"
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { isNewest, protectionOf } from "../src/internal/protect.ts"
+import { touchesNewest } from "../src/internal/replay.ts"
 import type { ViewContext } from "../src/internal/ViewState.ts"
 import {
   assistant,
@@ -158,4 +162,19 @@ describe("softly protected", () => {
 it("nothing protects what isn't there", () => {
   const { view } = of(session(1))
   for (const id of ["", "x", "x/0", "/", "x/0/1"]) expect(view.protection(id)).toBeUndefined()
+})
+
+it("edits touch the newest of its kind exactly where protection says so", () => {
+  fc.assert(
+    fc.property(histories(), (messages) => {
+      const { context } = viewOf(messages)
+      for (const entry of context.transcript.groups.flatMap((g) => g.entries)) {
+        for (let i = 0; i < blocksOf(entry.message).length; i++) {
+          const block = blockId(entry.id, String(i))
+          const edit = { kind: "replace", block, rank: 1, to: [] } as const
+          expect(touchesNewest(context, edit)).toBe(isNewest(protectionOf(context, block)))
+        }
+      }
+    })
+  )
 })

@@ -192,11 +192,20 @@ describe("what redact takes out", () => {
       },
       () => 5 as never
     ]) {
-      const { memory, saved } = observed([stepMemory()], { redact: bad })
+      const told: Array<VarveEvent> = []
+      const onEvent = (event: VarveEvent) => void told.push(event)
+      const { memory, saved } = observed([stepMemory()], { redact: bad, onEvent })
       memory.steps.begin({ id: "s", goal: `log in with ${SECRET}` })
       await memory.prepare([task])
       expect(JSON.stringify(await saved()) + memory.compose()).not.toContain(SECRET)
       expect(memory.compose()).toBe("[left out: redact failed]")
+      // The host is told, once and without the text.
+      const warnings = told.filter(({ type }) => type === "warning")
+      expect(warnings).toHaveLength(1)
+      expect(JSON.stringify(warnings)).toMatch(
+        /redact (?:threw Error|gave 5, not a text); where it/
+      )
+      expect(JSON.stringify(told)).not.toContain(SECRET)
       await memory.close()
     }
   })

@@ -20,3 +20,13 @@ it("what a host keeps beside a result's content is no part of the request's byte
   expect(messages).toBe(history)
   expect(report.after.requestBytes).toBeLessThan(1000)
 })
+
+it("control characters count as their escapes, whatever a text is full of", async () => {
+  const memory = createMemory({ pipeline: [] })
+  for (const text of ["\u0001", "\u001b[0m", "a\n", "a\t", '"', "\\", "é", "漢", "😀", "a"]) {
+    const all = [{ role: "user", content: text.repeat(5000) }]
+    const { report } = await memory.prepare(all)
+    const sent = Buffer.byteLength(JSON.stringify(all))
+    expect(Math.abs(report.after.requestBytes - sent)).toBeLessThan(60)
+  }
+})

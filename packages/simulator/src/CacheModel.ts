@@ -1,11 +1,13 @@
 import type { CacheRule } from "@varve/core/Profile"
 import { hashText } from "./internal/hash.ts"
+import { settingsOf } from "./internal/settings.ts"
 
 /**
  * How a provider's prompt cache behaves.
  *
  * - `anthropic`: written at marks only, read by looking back up to 20 positions from each mark.
- * - `openai-56`: written at the latest message that may carry a mark, read there and at 20 earlier ones.
+ * - `openai-56`: written at marks and at the latest message that may carry one, where the provider sets a mark by
+ *   itself; read there, at the 20 messages before it that may carry one, and at marks.
  * - `lcp`: the longest common prefix with any request that is still alive, in steps of 128 tokens.
  * - `none`: nothing is cached.
  */
@@ -24,6 +26,8 @@ export interface Piece {
   readonly tokens: number
   /** True at the end of a user message or of the last result of a group: a mark may stand here. */
   readonly markable: boolean
+  /** Positions that it counts for where a read looks back: blocks, calls in a row as one. Default 1. */
+  readonly positions?: number
 }
 
 /** What a request is billed as, in tokens of input. */
@@ -33,64 +37,79 @@ export interface Billed {
   readonly uncached: number
 }
 
-export interface CacheOptions {
-  /** Shortest prefix that is cached, tokens. */
-  readonly minimum: number
-  /** Lifetime in ms since the last use. */
-  readonly lifetime: number
-}
-
-/** Positions that a read looks back from a mark. */
-const LOOKBACK = 20
-/** Entries that a request writes at most. */
-const WRITES = 4
-/** Hits of the longest common prefix are multiples of this. */
-const STEP = 128
+/**
+ * What a cache is made from; a profile's `cache` will do. `minimum`: shortest prefix that is cached, tokens;
+ * `lifetime`: ms since the last use; `marks`: entries that a request writes at most (default 4); `lookback`:
+ * positions that a read looks back from a mark (default 20); `step`: hits of the longest common prefix are
+ * multiples of so many tokens (default 128).
+ */
+export type CacheOptions = Pick<CacheRule, "minimum" | "lifetime" | "marks" | "lookback" | "step">
 
 interface Laid {
   /** Hash of everything up to and with each piece. */
   readonly prefix: ReadonlyArray<string>
   /** Tokens up to and with each piece. */
   readonly sums: ReadonlyArray<number>
+  /** Positions up to and with each piece. */
+  readonly places: ReadonlyArray<number>
 }
 
 const layOut = (pieces: ReadonlyArray<Piece>): Laid => {
   const prefix: Array<string> = []
   const sums: Array<number> = []
+  const places: Array<number> = []
   let hash = ""
   let sum = 0
-  for (const { key, tokens } of pieces) {
+  let place = 0
+  for (const { key, positions = 1, tokens } of pieces) {
     hash = hashText(hash + "\n" + key)
     sum += tokens
     prefix.push(hash)
     sums.push(sum)
+    places.push((place += positions))
   }
-  return { prefix, sums }
+  return { prefix, sums, places }
 }
+
+/** So many prefixes are never looked through for dead ones. */
+const FEW = 10_000
 
 /** A provider's cache of one session: takes requests in order and says what each is billed as. */
 export class CacheModel {
   readonly kind: CacheKind
-  readonly #options: CacheOptions
+  readonly #options: Required<CacheOptions>
   /** Until when a prefix is alive, ms. */
   readonly #alive = new Map<string, number>()
+  /** How many prefixes are known before those that are dead are taken out. */
+  #forgetFrom = FEW
 
   constructor(kind: CacheKind, options: CacheOptions) {
     this.kind = kind
-    this.#options = options
+    this.#options = settingsOf(options)
   }
 
   /**
    * Bills a request. `marks` are positions of pieces after which a mark stands; the last four are written.
-   * Without them one stands after the last piece that can carry one. `at` is the time in ms.
+   * Without them one stands after the last piece that can carry one; under `openai-56` one always stands there.
+   * `at` is the time in ms.
    */
   bill(pieces: ReadonlyArray<Piece>, at: number, marks?: ReadonlyArray<number>): Billed {
+    this.#forget(at)
     const laid = layOut(pieces)
     const total = laid.sums.at(-1) ?? 0
     if (this.kind === "none") return { read: 0, write: 0, uncached: total }
     if (this.kind === "lcp") return this.#longest(laid, total, at)
     const latest = pieces.findLastIndex((p) => p.markable)
-    return this.#marked(pieces, laid, total, at, marks ?? (latest < 0 ? [] : [latest]))
+    const set =
+      this.kind === "anthropic" && marks !== undefined ? marks : [...(marks ?? []), latest]
+    return this.#marked(pieces, laid, total, at, set)
+  }
+
+  /** Takes out what is dead, once as much has been added as was alive: a long run would keep all that it ever sent. */
+  #forget(at: number): void {
+    if (this.#alive.size < this.#forgetFrom) return
+    for (const [hash, until] of this.#alive) if (until < at) this.#alive.delete(hash)
+    this.#forgetFrom = Math.max(FEW, 2 * this.#alive.size)
   }
 
   #isAlive(hash: string | undefined, at: number): boolean {
@@ -101,7 +120,7 @@ export class CacheModel {
     let hit = 0
     for (let i = prefix.length - 1; i >= 0; i--) {
       if (!this.#isAlive(prefix[i], at)) continue
-      hit = Math.floor(sums[i]! / STEP) * STEP
+      hit = Math.floor(sums[i]! / this.#options.step) * this.#options.step
       break
     }
     if (hit < this.#options.minimum) hit = 0
@@ -113,15 +132,16 @@ export class CacheModel {
 
   #marked(
     pieces: ReadonlyArray<Piece>,
-    { prefix, sums }: Laid,
+    { places, prefix, sums }: Laid,
     total: number,
     at: number,
     marks: ReadonlyArray<number>
   ): Billed {
-    const { minimum, lifetime } = this.#options
-    const usable = marks
+    const { lifetime, lookback, marks: most, minimum } = this.#options
+    const usable = [...new Set(marks)]
       .filter((m) => m >= 0 && m < pieces.length && sums[m]! >= minimum)
       .toSorted((a, b) => a - b)
+    const written = usable.slice(-most)
     const last = usable.at(-1)
     if (last === undefined) return { read: 0, write: 0, uncached: total }
     let hit = -1
@@ -129,13 +149,13 @@ export class CacheModel {
       if (this.#isAlive(prefix[from], at) && from > hit) hit = from
     }
     if (this.kind === "anthropic") {
-      for (const mark of usable.slice(-WRITES))
-        for (let j = mark; j > mark - LOOKBACK && j >= 0; j--) look(j)
+      for (const mark of written)
+        for (let j = mark; j >= 0 && places[mark]! - places[j]! < lookback; j--) look(j)
     } else {
-      // Breakpoints match exactly: where one stands, and at the latest 20 messages that could carry one.
+      // Breakpoints match exactly: where one stands, and at the latest messages that could carry one.
       for (const mark of usable) look(mark)
       let seen = 0
-      for (let j = last; j >= 0 && seen <= LOOKBACK; j--) {
+      for (let j = last; j >= 0 && seen <= lookback; j--) {
         if (!pieces[j]!.markable) continue
         seen++
         look(j)
@@ -143,8 +163,8 @@ export class CacheModel {
     }
     const read = hit < 0 ? 0 : sums[hit]!
     if (hit >= 0) this.#alive.set(prefix[hit]!, at + lifetime)
-    for (const mark of usable.slice(-WRITES)) this.#alive.set(prefix[mark]!, at + lifetime)
+    for (const mark of written) this.#alive.set(prefix[mark]!, at + lifetime)
     const upTo = sums[last]!
-    return { read, write: Math.max(0, upTo - read), uncached: total - Math.max(upTo, read) }
+    return { read, write: upTo - read, uncached: total - upTo }
   }
 }

@@ -1,11 +1,15 @@
 import type { Message } from "@varve/core"
 import { costOf } from "./Bill.ts"
 import type { Billed } from "./CacheModel.ts"
+import { biller, courseOf, type Course, type Schedule } from "./internal/course.ts"
+import { improve } from "./internal/improve.ts"
+import { replay } from "./internal/replay.ts"
+import { settingsOf } from "./internal/settings.ts"
 import { suffixOptimum } from "./internal/suffixOptimum.ts"
 import { piecesOf, type Laid } from "./Pieces.ts"
 import type { Keep } from "./Policy.ts"
 import { slide } from "./Policy.ts"
-import type { SimulateOptions } from "./simulate.ts"
+import type { Simulated, SimulateOptions } from "./simulate.ts"
 import type { Trace } from "./Trace.ts"
 
 /** One commit of a schedule. */
@@ -16,18 +20,20 @@ export interface PlannedCommit {
   readonly from: number
 }
 
-/** The best that can be done over a run with the same edits. */
+/** The best that was found over a run with the same edits. */
 export interface Optimum {
-  /** USD. */
+  /** USD: what its schedule costs, billed like any policy. */
   readonly cost: number
   readonly commits: ReadonlyArray<PlannedCommit>
-  /** For each request, USD of the best schedule for a run that ends with it. */
+  /** For each request, USD of about the best schedule for a run that ends with it; the last one is `cost`. */
   readonly costs: ReadonlyArray<number>
+  /** The run with that schedule, request by request. */
+  readonly replay: Simulated
 }
 
 /** What `optimum` takes. */
 export interface OptimumOptions extends SimulateOptions {
-  /** True where the host sets cache marks; without them a commit finds no more than the system text cached. */
+  /** True where the host sets cache marks: here knowing where the next commit will change something. */
   readonly marks?: boolean
   /**
    * Share by which a schedule may be above doing nothing, at any request: so that it would be no more, wherever
@@ -52,19 +58,44 @@ interface Plan {
   readonly before: number
 }
 
+/** A commit of everything, or of what lies behind the piece before. */
+const commitsOf = (
+  schedule: Schedule,
+  { cuts }: Course,
+  { ofMessage }: Laid
+): ReadonlyArray<PlannedCommit> =>
+  [...schedule.entries()].flatMap(([request, cut]) => {
+    if (cut < 0) return []
+    const above = cuts.findLast((piece) => piece < cut)
+    return [{ request, from: above === undefined ? 0 : ofMessage.lastIndexOf(above) + 1 }]
+  })
+
 /**
  * The offline optimum: the best requests at which to bring the edits of `keep` into force, knowing the whole
  * run. Between commits the history is only appended to, and what is kept is at every request at least what the
- * sliding window keeps. The better of two:
+ * sliding window keeps. Two searches say where to begin:
  *
  * - commits that each take all edits that are staged, by dynamic programming over the last commit: two requests
  *   and their common prefix say what a commit costs, whatever came before. The cache is taken at its best: what
- *   a commit leaves as it was is read (`lcp`: in steps of 128; the others with marks), or no more than the system
- *   text is (the others without marks);
+ *   a commit leaves as it was is read (`lcp`: in steps; the others with marks), or no more than the system text is
+ *   (`anthropic` without marks), or nothing (`openai-56` without marks);
  * - commits that take those behind a cut, where the edits are staged in the order of their positions, one a
- *   piece. Found by the prices of the first tier, and then billed to the token.
+ *   piece, by the prices of the first tier.
+ *
+ * What they find is made better step by step, billed to the token, and at last replayed as any policy is. `costs`
+ * of shorter runs are the searches' own figures.
  *
  * Time grows with the fourth power of the requests, memory with their square: 300 requests take seconds.
+ *
+ * @example
+ * ```ts
+ * import { defaultProfile } from "@varve/core"
+ * import { guiRun, optimum, syntheticCounter } from "@varve/simulator"
+ *
+ * const options = { cache: "lcp", profile: defaultProfile, counter: syntheticCounter(1560) } as const
+ * const { cost, replay } = await optimum(guiRun({ steps: 30 }), 3, options)
+ * console.log(cost === replay.cost, replay.requests.length) // => true 30
+ * ```
  */
 export const optimum = async (
   trace: Trace,
@@ -96,12 +127,14 @@ export const optimum = async (
   await running.close()
   const edited = editedPieces.map(rowOf)
 
-  const { lifetime, minimum } = profile.cache
-  const reach = cache === "lcp" || marks ? Infinity : trace.overhead
+  const { lifetime, minimum, step } = settingsOf(profile.cache)
+  // Nobody sets a mark at the system text of OpenAI's.
+  const system = cache === "openai-56" ? 0 : trace.overhead
+  const reach = cache === "lcp" || marks ? Infinity : system
   const price = (t: number, total: number, prefix: number): number => {
     const { at, output } = requests[t]!
     const isCold = cache === "none" || t === 0 || at - requests[t - 1]!.at > lifetime
-    const hit = isCold ? 0 : cache === "lcp" ? Math.floor(prefix / 128) * 128 : prefix
+    const hit = isCold ? 0 : cache === "lcp" ? Math.floor(prefix / step) * step : prefix
     const read = hit < minimum ? 0 : hit
     const billed: Billed =
       cache === "none" || total < minimum
@@ -151,28 +184,48 @@ export const optimum = async (
       }
     }
   }
-  const whole: Array<PlannedCommit> = []
-  for (let s = last.at(-1) ?? -1; s >= 0; s = best[s]!.before)
-    whole.unshift({ request: s, from: 0 })
-  let commits: ReadonlyArray<PlannedCommit> = whole
+  const whole: Array<number> = []
+  for (let s = last.at(-1) ?? -1; s >= 0; s = best[s]!.before) whole.unshift(s)
 
+  const course = risk === Infinity ? courseOf(rawPieces, editedPieces) : undefined
   const suffixes =
-    risk === Infinity ? suffixOptimum(trace, rawPieces, editedPieces, options) : undefined
+    course === undefined ? undefined : suffixOptimum(trace, rawPieces, editedPieces, options)
   for (const t of raw.keys()) {
     if (suffixes === undefined) break
     const about = nothing[t]! + suffixes.gains[t + 1]! / 1e6
-    if (about >= costs[t]! * (1 - WORTH)) continue
-    // Of shorter runs no schedule is asked for.
-    if (t < raw.length - 1) {
-      costs[t] = about
-      continue
-    }
-    const found = suffixes.best(t + 1)
-    if (found.cost >= costs[t]!) continue
-    costs[t] = found.cost
-    commits = found.commits
+    if (about < costs[t]! * (1 - WORTH)) costs[t] = about
   }
-  return { cost: costs.at(-1) ?? 0, commits, costs }
+
+  const all = (chosen: ReadonlyArray<number>): ReadonlyArray<PlannedCommit> =>
+    chosen.map((request) => ({ request, from: 0 }))
+  const found: Array<ReadonlyArray<PlannedCommit>> = []
+  if (course !== undefined) {
+    const scheduled = (plan: ReadonlyArray<readonly [number, number]>): Schedule => {
+      const schedule = new Int32Array(requests.length).fill(-1)
+      for (const [request, piece] of plan)
+        schedule[request] = schedule[request]! < 0 ? piece : Math.min(piece, schedule[request]!)
+      return schedule
+    }
+    const first = course.cuts[0] ?? 0
+    const starts = [
+      scheduled(whole.map((request) => [request, first])),
+      ...(suffixes?.plans ?? []).map((plan) =>
+        scheduled(plan.map(({ piece, request }) => [request, piece]))
+      )
+    ]
+    const bill = biller(course, trace, options)
+    const start = starts.reduce((a, b) => (bill(b) < bill(a) ? b : a))
+    const { schedule } = improve(start, course, bill)
+    found.push(commitsOf(schedule, course, rawPieces.at(-1)!))
+  } else if (risk === Infinity) found.push(all(whole), [], all([...raw.keys()].slice(1)))
+  else found.push(all(whole))
+
+  const replays: Array<Simulated> = []
+  for (const commits of found) replays.push(await replay(trace, keep, commits, options))
+  const at = replays.reduce((m, { cost }, i) => (cost < replays[m]!.cost ? i : m), 0)
+  const { cost } = replays[at]!
+  const whatEach = costs.map((about, t) => (t < costs.length - 1 ? about : cost))
+  return { cost, commits: found[at]!, costs: whatEach, replay: replays[at]! }
 }
 
 /** Tokens of the prefix that `target` shares with `head` and, behind it, what came since `since` up to `until`. */

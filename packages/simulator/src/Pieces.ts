@@ -25,6 +25,13 @@ export const keyOf = (message: Message): string => {
   return key
 }
 
+/** Positions of a message where a read looks back: its blocks, calls in a row as one. */
+const positionsOf = (message: Message): number => {
+  const blocks = blocksOf(message)
+  const isCall = (i: number): boolean => blocks[i]?.type === "toolCall"
+  return Math.max(1, blocks.filter((_, i) => !(isCall(i) && isCall(i - 1))).length)
+}
+
 const withoutLast = (message: Message): Message => ({
   ...message,
   content: blocksOf(message).slice(0, -1)
@@ -67,13 +74,15 @@ export const piecesOf = (
       pieces[pieces.length - 1] = {
         key: hashText(before.key + key),
         tokens: before.tokens + tokens,
-        markable: true
+        markable: true,
+        positions: 1
       }
     } else {
       pieces.push({
         key,
         tokens,
-        markable: isResult || message.role === "user"
+        markable: isResult || message.role === "user",
+        positions: isResult ? 1 : positionsOf(message)
       })
     }
     ofMessage.push(pieces.length - 1)

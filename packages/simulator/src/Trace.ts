@@ -31,8 +31,14 @@ export interface SessionLike {
 /** ms between two requests where the session doesn't say. */
 const PACE = 7000
 
+/** A number of at least 0; logs have others as well: what a reader made of a date that is none, say. */
+const isAmount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isFinite(value) && value >= 0
+
 /**
- * A recorded session as a trace. `overhead` is what system text and tools take, in tokens.
+ * A recorded session as a trace. `overhead` is what system text and tools take, in tokens. A `timestamp` or an
+ * `output` that is no number of at least 0 (`NaN`, say) counts as not there: the request then comes 7 s behind
+ * the one before, or has no answer.
  *
  * @example
  * ```ts
@@ -44,19 +50,20 @@ const PACE = 7000
  * ```
  */
 export const traceOf = (session: SessionLike, options?: { readonly overhead?: number }): Trace => {
-  let clock = 0
+  const requests = session.requests.filter(({ at }) => at > 0)
+  // What comes before the first time that is known, comes at the same pace.
+  const known = requests.findIndex(({ timestamp }) => isAmount(timestamp))
+  let clock = known > 0 ? Math.max(0, requests[known]!.timestamp! - PACE * (known + 1)) : 0
   return {
     name: session.name,
     overhead: options?.overhead ?? 0,
-    requests: session.requests
-      .filter(({ at }) => at > 0)
-      .map(({ at, timestamp, usage }) => {
-        clock = timestamp === undefined ? clock + PACE : Math.max(clock, timestamp)
-        return {
-          history: session.messages.slice(0, at) as ReadonlyArray<Message>,
-          at: clock,
-          output: usage?.output ?? 0
-        }
-      })
+    requests: requests.map(({ at, timestamp, usage }) => {
+      clock = isAmount(timestamp) ? Math.max(clock, timestamp) : clock + PACE
+      return {
+        history: session.messages.slice(0, at) as ReadonlyArray<Message>,
+        at: clock,
+        output: isAmount(usage?.output) ? usage.output : 0
+      }
+    })
   }
 }

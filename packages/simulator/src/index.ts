@@ -1,5 +1,5 @@
 export { compaction, memoryInSystemPrompt, type CompactionOptions } from "./Baselines.ts"
-export { costOf, tierOf } from "./Bill.ts"
+export { costOf } from "./Bill.ts"
 export { CacheModel, cacheKindOf, type Billed, type CacheKind, type Piece } from "./CacheModel.ts"
 export { optimum, type Optimum, type OptimumOptions, type PlannedCommit } from "./Optimum.ts"
 export { piecesOf } from "./Pieces.ts"

@@ -4,7 +4,7 @@ import type { Profile } from "@varve/core/Profile"
 import { costOf } from "./Bill.ts"
 import type { Billed, CacheKind, Piece } from "./CacheModel.ts"
 import { CacheModel } from "./CacheModel.ts"
-import { piecesOf } from "./Pieces.ts"
+import { piecesOf, type Laid } from "./Pieces.ts"
 import type { Answer, Policy } from "./Policy.ts"
 import type { Trace } from "./Trace.ts"
 
@@ -44,12 +44,33 @@ const common = (a: ReadonlyArray<Piece>, b: ReadonlyArray<Piece>): number => {
   return i
 }
 
-/** USD of a policy's own call: its prefix is read from the cache where there is one. */
-const costOfCall = (call: Answer["call"], cache: CacheKind, { prices }: Profile): number => {
+/** USD of a policy's own call. `cached`: tokens that the request before left in the cache. */
+const costOfCall = (call: Answer["call"], cached: number, { prices }: Profile): number => {
   if (call === undefined) return 0
-  const { read, input, output } = call
-  const cached = cache === "none" ? 0 : read
-  return costOf({ read: cached, write: 0, uncached: read - cached + input }, output, prices)
+  const { input, output } = call
+  const read = Math.min(call.read, cached)
+  return costOf({ read, write: 0, uncached: call.read - read + input }, output, prices)
+}
+
+/**
+ * The pieces behind which marks stand. System text and tools have one of their own with every host of Anthropic's,
+ * and so has the newest message, unless the host sets those that are proposed and a text stands at the tail. At
+ * OpenAI the provider sets the newest; what is proposed stands where a mark can, and none at the system text.
+ */
+const marksOf = (
+  { marks, tail }: Answer,
+  { ofMessage, pieces }: Laid,
+  cache: CacheKind
+): ReadonlyArray<number> => {
+  const canStand = (at: number): number =>
+    cache === "anthropic" ? at : pieces.findLastIndex((p, i) => i <= at && p.markable)
+  const set = (marks ?? []).flatMap((m) => {
+    const at = ofMessage[m]
+    return at === undefined ? [] : [canStand(at)]
+  })
+  if (cache !== "anthropic") return set
+  const isBehind = tail !== undefined && marks !== undefined
+  return [0, ...set, ...(isBehind ? [] : [pieces.findLastIndex((p) => p.markable)])]
 }
 
 /**
@@ -77,27 +98,25 @@ export const simulate = async (
   let breaks = 0
   let reasoningLost = 0
   let faults = 0
+  // What a call of the policy's own finds in the cache: what the request before read and wrote, while that lives.
+  let cached = 0
+  let warmUntil = -Infinity
   for (const { history, at, output } of trace.requests) {
     const answer = await running.prepare(history, at)
     faults += checkValidity(answer.messages).length
     reasoningLost += answer.reasoningLost
-    const { marks: proposed, messages, system, tail } = answer
-    const { pieces, ofMessage } = piecesOf(messages, trace.overhead, counter, system, tail)
-    const latest = pieces.findLastIndex((p) => p.markable)
-    // System text and tools have a mark of their own with every host, and so has the newest message; a host that
-    // sets the marks that are proposed sets none behind what stands at the tail.
-    const isBehind = tail !== undefined && proposed !== undefined && cache === "anthropic"
-    const marks = [
-      0,
-      ...(proposed ?? []).map((m) => ofMessage[m] ?? 0),
-      ...(isBehind ? [] : [latest])
-    ]
-    const billed = model.bill(pieces, at, marks)
+    const { messages, system, tail } = answer
+    const laid = piecesOf(messages, trace.overhead, counter, system, tail)
+    const { ofMessage, pieces } = laid
+    const billed = model.bill(pieces, at, marksOf(answer, laid, cache))
     const broke = before.length > 0 && common(pieces, before) < before.length
     if (broke) breaks++
     const tokens = billed.read + billed.write + billed.uncached
-    const cost = costOf(billed, output, profile.prices) + costOfCall(answer.call, cache, profile)
+    const own = costOfCall(answer.call, at > warmUntil ? 0 : cached, profile)
+    const cost = costOf(billed, output, profile.prices) + own
     requests.push({ ...billed, tokens, cost, broke })
+    cached = model.kind === "none" || tokens < profile.cache.minimum ? 0 : tokens - billed.uncached
+    warmUntil = at + profile.cache.lifetime
     // What stands at the tail need not stand in the next request.
     before = tail === undefined ? pieces : pieces.slice(0, ofMessage[tail]! + 1)
   }

@@ -15,6 +15,7 @@ import {
   simulate,
   slide,
   syntheticCounter,
+  traceOf,
   type CacheKind,
   type Policy,
   type Trace
@@ -117,11 +118,13 @@ describe("policies", () => {
   it("see the trace's time: after a pause the cache is cold, and a commit is free", async () => {
     const late: Trace = {
       ...trace,
-      requests: trace.requests.map((r, i) => (i < 8 ? r : { ...r, at: r.at + 400_000 }))
+      requests: trace.requests
+        .slice(0, 15)
+        .map((r, i) => (i < 8 ? r : { ...r, at: r.at + 400_000 }))
     }
     const policy = memoryPolicy("pays", {
       pipeline: [keepImages(3)],
-      commit: Commit.whenItPays({ expectedRequests: 0 })
+      commit: Commit.whenItPays()
     })
     const { requests } = await simulate(late, policy, options)
     expect(requests.flatMap(({ broke }, i) => (broke ? [i] : []))).toEqual([8])
@@ -159,5 +162,80 @@ describe("baselines", () => {
       (r.read * cacheRead + r.write * cacheWrite + 160 * output) / 1e6
     expect(requests[at]!.cost - own(requests[at]!)).toBeGreaterThan((1500 * output) / 1e6)
     expect(requests[at + 1]!.cost).toBeCloseTo(own(requests[at + 1]!), 10)
+  })
+
+  it("with compaction pay for the prefix of its call where the cache has expired", async () => {
+    const warm = guiRun({ steps: 60 })
+    const gap = options.profile.cache.lifetime + 1
+    const cold: Trace = {
+      ...warm,
+      requests: warm.requests.map((r, i) => ({ ...r, at: i * gap }))
+    }
+    const policy = compaction({ at: 30_000 })
+    const calls: Array<number> = []
+    const told: Policy = {
+      ...policy,
+      start: (given) => {
+        const running = policy.start(given)
+        return {
+          ...running,
+          prepare: async (history, at) => {
+            const answer = await running.prepare(history, at)
+            calls.push(answer.call?.read ?? 0)
+            return answer
+          }
+        }
+      }
+    }
+    const { cacheRead, input, output, cacheWrite } = options.profile.prices
+    const { requests } = await simulate(cold, told, options)
+    const reads = calls.reduce((a, b) => a + b, 0)
+    expect(reads).toBeGreaterThan(60_000)
+    const own = (of: typeof requests, price: number): number =>
+      of.reduce(
+        (sum, r, i) =>
+          sum +
+          r.cost -
+          (r.read * cacheRead + r.write * cacheWrite + r.uncached * input + 160 * output) / 1e6 -
+          (calls[i]! * price) / 1e6,
+        0
+      )
+    const rest = own(requests, input)
+    calls.length = 0
+    const { requests: others } = await simulate(warm, told, options)
+    // But for their prefixes the calls are the same.
+    expect(own(others, cacheRead)).toBeCloseTo(rest, 10)
+  })
+})
+
+describe("a trace of a log", () => {
+  const messages: ReadonlyArray<Message> = [
+    { role: "user", content: "Hello" },
+    { role: "assistant", content: [{ type: "text", text: "Hi" }] },
+    { role: "user", content: "More" }
+  ]
+  const at = (...timestamps: ReadonlyArray<number | undefined>) =>
+    traceOf({
+      name: "log",
+      messages,
+      requests: timestamps.map((timestamp) => ({ at: 3, timestamp }))
+    }).requests.map((request) => request.at)
+
+  it("takes a time that is none as not there: 7 s behind the request before", async () => {
+    expect(at(undefined, undefined)).toEqual([7000, 14_000])
+    expect(at(50_000, Number.NaN, Infinity, -1, 60_000)).toEqual([
+      50_000, 57_000, 64_000, 71_000, 71_000
+    ])
+    expect(at(Number.NaN, undefined, 1_700_000_000_000)).toEqual([
+      1_699_999_986_000, 1_699_999_993_000, 1_700_000_000_000
+    ])
+    const trace = traceOf({ name: "log", messages, requests: [{ at: 1, timestamp: Number.NaN }] })
+    expect((await simulate(trace, slide(3), options)).requests.length).toBe(1)
+  })
+
+  it("takes an answer that has no size as none", () => {
+    const outputs = [Number.NaN, -5e8, Infinity, 12].map((output) => ({ at: 1, usage: { output } }))
+    const trace = traceOf({ name: "log", messages, requests: outputs })
+    expect(trace.requests.map(({ output }) => output)).toEqual([0, 0, 0, 12])
   })
 })

@@ -40,6 +40,12 @@ export const number = (place: Place, value: unknown, what: string): number =>
 export const objects = (place: Place, value: unknown, what: string): ReadonlyArray<Json> =>
   array(place, value, what).map((item, i) => object(place, item, `${what}[${i}]`))
 
+/** A count of tokens. */
+export const tokens = (place: Place, value: unknown, what: string): number => {
+  const n = number(place, value, what)
+  return n >= 0 && n < Infinity ? n : fail(place, `${what} should be a count of tokens, from 0 on`)
+}
+
 /** A count that a log may leave out: 0 then. */
 export const count = (value: unknown): number => (typeof value === "number" ? value : 0)
 
@@ -50,7 +56,8 @@ export const time = (place: Place, value: unknown, what: string): number => {
   return Number.isNaN(ms) ? fail(place, `${what} should be an ISO time`) : ms
 }
 
-const load = (file: string): string => {
+/** The text of a file. */
+export const load = (file: string): string => {
   try {
     return readFileSync(file, "utf8")
   } catch (cause) {

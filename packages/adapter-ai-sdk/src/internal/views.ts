@@ -8,7 +8,7 @@ import type { SdkMemory } from "../SdkMemory.ts"
 import { startsWith } from "./same.ts"
 
 /** What goes with one request. */
-export type Beside = Pick<CodecOptions, "system" | "tools" | "signal">
+export type Beside = Pick<CodecOptions, "system" | "tools" | "signal" | "automatic">
 
 /** A view of a history. */
 export interface Viewed {

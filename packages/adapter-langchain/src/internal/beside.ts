@@ -1,8 +1,11 @@
+import type { CacheMark } from "@varve/codecs/Codec"
 import type { ModelCall } from "../LangChainAgent.ts"
 
 interface Beside {
   readonly system?: string | ReadonlyArray<{ readonly text?: unknown }> | undefined
   readonly tools?: ReadonlyArray<unknown> | undefined
+  /** Anthropic's mark for the whole request, as LangChain's own caching middleware sets one. */
+  readonly automatic?: CacheMark | undefined
 }
 
 const isObject = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null
@@ -61,7 +64,12 @@ export const besides = () => {
     try {
       const of: ReadonlyArray<unknown> = Array.isArray(call.tools) ? call.tools : []
       if (!same(known.of, of)) known = { of: of.slice(), tools: of.map(declared) }
-      return { system: systemOf(call), tools: of.length === 0 ? undefined : known.tools }
+      const { cache_control: mark } = isObject(call.modelSettings) ? call.modelSettings : {}
+      return {
+        system: systemOf(call),
+        tools: of.length === 0 ? undefined : known.tools,
+        automatic: isObject(mark) ? mark : undefined
+      }
     } catch {
       return {}
     }

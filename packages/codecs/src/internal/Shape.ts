@@ -76,10 +76,14 @@ export interface Shape {
   /** Takes out what a provider would refuse, whoever gave it. */
   readonly finish?: (out: Array<Loose>) => Array<Loose>
   /**
-   * The message with a cache mark at the end of what `message` is of it, a plain one or what `unmark` gave; nothing
-   * where none may stand.
+   * The message with a cache mark at the end of what `message` is of it; itself where one is there, nothing where
+   * none may stand. `made` gives the mark, of the marks that the same message has behind that place.
    */
-  readonly mark: (host: Loose, message: Message, like?: unknown) => Loose | undefined
+  readonly mark: (
+    host: Loose,
+    message: Message,
+    made: (behind: ReadonlyArray<unknown>) => unknown
+  ) => Loose | undefined
   /**
    * The message without the mark that covers all that `message` is of it, and that mark where it has no other place
    * in it; nothing where there is none.
@@ -88,6 +92,6 @@ export interface Shape {
     host: Loose,
     message: Message
   ) => readonly [now: Loose, mark?: unknown] | undefined
-  /** How many cache marks a message, or a tool, has. */
-  readonly marksOf: (host: Loose) => number
+  /** The cache marks of a message, or a tool, in their order. */
+  readonly marksOf: (host: Loose) => ReadonlyArray<unknown>
 }

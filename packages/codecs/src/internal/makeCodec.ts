@@ -2,6 +2,7 @@ import type { Block, Message, ToolCallBlock } from "@varve/core/Message"
 import { isTail } from "@varve/core/Message"
 import type { Prepared } from "@varve/core/Memory"
 import type { Codec, CodecOptions, WriteOptions, Written } from "../Codec.ts"
+import { lasting } from "./lifetimes.ts"
 import type { NameOf, Segment, Shape } from "./Shape.ts"
 import { placeOf, segmentOf } from "./Shape.ts"
 import type { Loose } from "./values.ts"
@@ -67,7 +68,7 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
 
   const write = <M = H>(
     messages: ReadonlyArray<Message>,
-    { marks = [], reserved = 0 }: WriteOptions = {}
+    { automatic, marks = [], reserved = 0 }: WriteOptions = {}
   ): Array<M> => {
     const out: Array<Loose> = []
     /** For each message where what is written of it begins, and ends. */
@@ -96,8 +97,9 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
         out.push(host)
       for (; i < end; i++) spans.push([from, out.length])
     }
-    freeTails(shape, out, messages, spans)
-    if (marks.length > 0) mark(shape, out, messages, spans, marks, reserved)
+    const written: Spans = { shape, out, messages, spans, automatic: automatic ?? undefined }
+    freeTails(written)
+    if (marks.length > 0) mark(written, marks, reserved)
     return (shape.finish?.(out) ?? out) as unknown as Array<M>
   }
 
@@ -119,16 +121,16 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
 
   const written = <M>(
     prepared: Pick<Prepared<Message>, "messages" | "report" | "marks">,
-    { marks, system, tools = [] }: CodecOptions
+    { automatic, marks, system, tools = [] }: CodecOptions
   ): Written<M> => {
     const { messages, report } = prepared
     const beside = [...(typeof system === "object" ? system : []), ...tools]
     const reserved = beside.reduce<number>(
-      (sum, item) => sum + (isRecord(item) ? shape.marksOf(item) : 0),
+      (sum, item) => sum + (isRecord(item) ? shape.marksOf(item).length : 0),
       0
     )
     const places = marks === true ? prepared.marks : marks?.(messages)
-    return { messages: write<M>(messages, { marks: places, reserved }), report }
+    return { messages: write<M>(messages, { automatic, marks: places, reserved }), report }
   }
 
   return {
@@ -173,13 +175,20 @@ const namesIn = (messages: ReadonlyArray<Message>): NameOf => {
 const holdsTail = (message: Message): boolean =>
   isRecord(message) && Array.isArray(message.content) && isTail(message.content.at(-1))
 
+/** What was written, and of which messages. */
+interface Spans {
+  readonly shape: Shape
+  readonly out: Array<Loose>
+  readonly messages: ReadonlyArray<Message>
+  /** For each message where what is written of it begins, and ends. */
+  readonly spans: ReadonlyArray<readonly [number, number]>
+  /** The mark that the provider sets behind all that is written. */
+  readonly automatic: unknown
+}
+
 /** A mark that covers what stands at the tail would be written and never read: it moves to what stands before that. */
-const freeTails = (
-  shape: Shape,
-  out: Array<Loose>,
-  messages: ReadonlyArray<Message>,
-  spans: ReadonlyArray<readonly [number, number]>
-): void => {
+const freeTails = (written: Spans): void => {
+  const { messages, out, shape, spans } = written
   messages.forEach((message, at) => {
     if (!holdsTail(message)) return
     const [from, to] = spans[at]!
@@ -191,45 +200,37 @@ const freeTails = (
       out[i] = free[0]
       moves ??= free[1]
     }
-    if (moves !== undefined) markAt(shape, out, messages, spans, at - 1, moves)
+    if (moves !== undefined) markAt(written, at - 1, moves)
   })
 }
 
 /** Sets marks at the ends of messages, the newest first, as many as there is room for. */
-const mark = (
-  shape: Shape,
-  out: Array<Loose>,
-  messages: ReadonlyArray<Message>,
-  spans: ReadonlyArray<readonly [number, number]>,
-  marks: ReadonlyArray<number>,
-  reserved: number
-): void => {
-  let room = shape.marks - reserved
-  for (const host of out) if (isRecord(host)) room -= shape.marksOf(host)
+const mark = (written: Spans, marks: ReadonlyArray<number>, reserved: number): void => {
+  const { automatic, messages, out, shape } = written
+  let room = shape.marks - reserved - (automatic === undefined ? 0 : 1)
+  for (const host of out) if (isRecord(host)) room -= shape.marksOf(host).length
   const tail = messages.findLastIndex(holdsTail)
   // Behind what changes with each request a mark would be written and never read.
   const places = tail < 0 ? marks : marks.map((at) => Math.min(at, tail - 1))
   const wanted = [...new Set(places)].filter((at) => at in messages).toSorted((a, b) => b - a)
   for (const at of wanted) {
     if (room <= 0) return
-    if (markAt(shape, out, messages, spans, at)) room--
+    if (markAt(written, at)) room--
   }
 }
 
 /** Marks the end of a message, or of the nearest before it that may carry a mark. False where one is there. */
-const markAt = (
-  shape: Shape,
-  out: Array<Loose>,
-  messages: ReadonlyArray<Message>,
-  spans: ReadonlyArray<readonly [number, number]>,
-  from: number,
-  like?: unknown
-): boolean => {
+const markAt = (written: Spans, from: number, like?: unknown): boolean => {
+  const { automatic, messages, out, shape, spans } = written
   for (let at = from; at >= 0; at--) {
     const [start, end] = spans[at]!
     for (let i = end - 1; i >= start; i--) {
       const host = out[i]
-      const marked = isRecord(host) ? shape.mark(host, messages[at]!, like) : undefined
+      const made = (here: ReadonlyArray<unknown>): unknown => {
+        const later = out.slice(i + 1).flatMap((m) => (isRecord(m) ? shape.marksOf(m) : []))
+        return lasting([...here, ...later, automatic], like)
+      }
+      const marked = isRecord(host) ? shape.mark(host, messages[at]!, made) : undefined
       if (marked === undefined) continue
       out[i] = marked
       return marked !== host

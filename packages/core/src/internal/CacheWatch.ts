@@ -3,6 +3,9 @@ import { usageTokens } from "../Calibration.ts"
 import type { ReportedUsage } from "../Memory.ts"
 import type { Message } from "../Message.ts"
 import type { Profile } from "../Profile.ts"
+import type { Item } from "./items.ts"
+import { GroupItem } from "./items.ts"
+import { printsOf } from "./Overheads.ts"
 import type { Sent } from "./Session.ts"
 
 /** Share of what was expected that may be missing: hits come in steps, and a last mark may stand further up. */
@@ -19,9 +22,9 @@ export class CacheWatch {
    * True where the provider has nothing of this session in its cache: by the time since the last request, by what
    * that one has shown, or because it has none.
    */
-  isCold({ kind, lifetime }: Profile["cache"], last: Sent | undefined, now: number): boolean {
+  isCold({ kind, lifetime }: Profile["cache"], last: number | undefined, now: number): boolean {
     if (kind === "none") return true
-    return last !== undefined && (now - last.at > lifetime || this.#isEmpty)
+    return last !== undefined && (now - last > lifetime || this.#isEmpty)
   }
 
   /** Takes the usage of a request. Gives the break, where it read less than it should have. */
@@ -46,8 +49,9 @@ export class CacheWatch {
     const expected = before.cached
     if (expected - read <= Math.max(cache.minimum, MARGIN * expected)) return undefined
     const cause = causeOf(before.sent, sent, cache.lifetime)
-    // What changed is written anew. Where nothing did and nothing was written, there is nothing to lose.
-    this.#isEmpty = read + write === 0 && cause.position === null
+    // What changed is written anew. Where nothing did and nothing was written, there is nothing to lose. Where
+    // writing is free nobody reports it: what was missed has been cached again.
+    this.#isEmpty = cache.kind === "marks" && read + write === 0 && cause.position === null
     return { expected, actual: read, ...cause }
   }
 }
@@ -60,21 +64,40 @@ const causeOf = (
   now: Sent,
   lifetime: number
 ): Pick<CacheBreak, "cause" | "position"> => {
-  if (!isEqual(before.tools, now.tools)) return { cause: "tools", position: null }
-  if (!isEqual(before.system, now.system)) return { cause: "system", position: null }
-  const position = firstChange(before, now)
-  if (position !== null) return { cause: before.edits === now.edits ? "host" : "edit", position }
-  return { cause: now.at - before.at > lifetime ? "expired" : "unknown", position }
+  // What they say now, not when they were counted: a host may write to the same objects.
+  const [was, is] = [before.besides?.print, now.besides && printsOf(now.besides)]
+  if (was?.tools !== is?.tools) return { cause: "tools", position: null }
+  if (was?.system !== is?.system) return { cause: "system", position: null }
+  const change = firstChange(before, now)
+  if (change !== undefined) {
+    const isOurs = before.edits !== now.edits && !change.isHosts
+    return { cause: isOurs ? "edit" : "host", position: change.at }
+  }
+  if (now.at - before.at > lifetime) return { cause: "expired", position: null }
+  return { cause: before.tail === undefined ? "unknown" : "tail", position: null }
 }
 
-/** The first message of `now` that doesn't stand as it did; `null` where all of `before` does. */
-const firstChange = (before: Sent, now: Sent): number | null => {
+interface Change {
+  readonly at: number
+  /** True where the host's own messages are others. */
+  readonly isHosts: boolean
+}
+
+/** True where two items stand for messages of the host's that are not the same, one added at the end aside. */
+const isHosts = (before: Item, now: Item | undefined): boolean => {
+  if (!(before instanceof GroupItem) || !(now instanceof GroupItem)) return false
+  const [was, is] = [before, now].map(({ group }) => group.entries.map(({ message }) => message))
+  return firstDifference(was!, is!) < was!.length
+}
+
+/** The first message of `now` that doesn't stand as it did; nothing where all of `before` does. */
+const firstChange = (before: Sent, now: Sent): Change | undefined => {
   const memosSame = before.memo === now.memo && before.memoPlace === now.memoPlace
   const place = Math.min(before.memoPlace, now.memoPlace)
   let at = 0
   for (let i = 0; i < before.items.length; i++) {
     if (i === place) {
-      if (!memosSame) return at
+      if (!memosSame) return { at, isHosts: false }
       at += now.memos
     }
     const item = before.items.at(i)!
@@ -88,9 +111,9 @@ const firstChange = (before: Sent, now: Sent): number | null => {
     at += same
     // A group at the end grows as results come in.
     const grew = i < before.items.length - 1 && same < shown.length
-    if (same < item.messages.length || grew) return at
+    if (same < item.messages.length || grew) return { at, isHosts: isHosts(item, other) }
   }
-  return memosSame || place < before.items.length ? null : at
+  return memosSame || place < before.items.length ? undefined : { at, isHosts: false }
 }
 
 const firstDifference = (a: ReadonlyArray<Message>, b: ReadonlyArray<Message>): number => {

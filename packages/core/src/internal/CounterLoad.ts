@@ -69,6 +69,6 @@ const recount = ({ session, meter, context }: Measured): void => {
   if (transcript.length === 0) return
   transcript.recount()
   const sent = session.follow(context(), 0, true)
-  if (last !== undefined) session.remember(sent, last.at, meter.besides)
+  if (last !== undefined) session.remember(sent, last.at, meter.overheads.last)
   meter.resent(last, session.last)
 }

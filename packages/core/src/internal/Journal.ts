@@ -7,7 +7,7 @@ import type { StepLog } from "../StepLog.ts"
 import type { Loaded, Store } from "../Store.ts"
 import { noStore } from "../Store.ts"
 import type { StoreReason } from "../VarveError.ts"
-import { StoreError } from "../VarveError.ts"
+import { show, StoreError } from "../VarveError.ts"
 import { errorText } from "./box.ts"
 
 const HEAD: Saved = { t: "varve", version: SAVED_VERSION }
@@ -76,9 +76,14 @@ export class Journal {
 
   get load(): Effect.Effect<Loaded, StoreError> {
     const loaded = this.#asked("read", (store) => store.load(this.#key))
-    return Effect.tap(loaded, ({ entries }) =>
-      Effect.sync(() => void (this.#stored = entries.length))
-    )
+    return Effect.flatMap(loaded, (given) => {
+      if (Array.isArray((given as Loaded | undefined | null)?.entries)) {
+        this.#stored = given.entries.length
+        return Effect.succeed(given)
+      }
+      const message = `The store gave ${show(given)} for ${this.#key}, not { entries }; of what it doesn't have, entries is [].`
+      return Effect.fail(new StoreError("read", this.#key, message, given))
+    })
   }
 
   /** Begins a session with these lines; where one of this name is stored, that stays as it is. */

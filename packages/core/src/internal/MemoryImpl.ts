@@ -27,7 +27,8 @@ import type { Attempt } from "./recovery.ts"
 import { ATTEMPTS, classified, failure, learned, merge, squeeze } from "./recovery.ts"
 import { onceEach, safeCounter } from "./safeCounter.ts"
 import { stepCalls } from "./stepCalls.ts"
-import { tell } from "./tell.ts"
+import { parting } from "./parting.ts"
+import { faultsIn, tell } from "./tell.ts"
 import { Session } from "./Session.ts"
 import type { ViewContext } from "./ViewState.ts"
 import { overflowOf, walk } from "./walk.ts"
@@ -69,7 +70,7 @@ export class MemoryImpl implements Memory {
     this.#background = background
     this.#seed = seed
     this.#journal = new Journal(given.store, given.key)
-    this.#meter = new Meter(this.#counter, given)
+    this.#meter = new Meter(this.#counter, given, this.warnOnce)
     this.#load = new CounterLoad(counter)
     this.#session = this.#fresh()
   }
@@ -132,11 +133,12 @@ export class MemoryImpl implements Memory {
         commit: self.#given.commit,
         strategyTimeout: self.#given.strategyTimeout,
         dryRun,
-        now: () => clock.currentTimeMillisUnsafe()
+        now: () => clock.currentTimeMillisUnsafe(),
+        warn: self.warnOnce
       })
       if (!dryRun) {
         self.#settled = { inputs, walked }
-        session.remember(walked.view, now, self.#meter.besides)
+        session.remember(walked.view, now, self.#meter.overheads.last)
         for (const { futile, name } of walked.report.strategies)
           if (futile === true) self.#tell({ type: "futile", strategy: name })
         yield* self.#store
@@ -170,15 +172,7 @@ export class MemoryImpl implements Memory {
   }
 
   #result<M>(messages: ReadonlyArray<M>, { view, report, overflow }: Walked): Prepared<M> {
-    for (const strategy of report.strategies) {
-      if (strategy.error !== undefined) {
-        this.#tell({ type: "strategy-failed", strategy: strategy.name, error: strategy.error })
-      }
-    }
-    if (overflow !== undefined) {
-      const { axis, limit, needed } = overflow
-      this.#tell({ type: "overflow", axis, limit, needed })
-    }
+    for (const event of faultsIn(report, overflow)) this.#tell(event)
     this.#tell({ type: "prepared", report })
     const out = outputOf(messages, view, this.#session)
     return {
@@ -191,11 +185,11 @@ export class MemoryImpl implements Memory {
 
   #context(options: PrepareOptions, now: number): ViewContext {
     const given = hostOverhead(this.#given.overhead, (m) => this.#warn(m))
-    const beside = this.#meter.beside(
+    const beside = this.#meter.overheads.of(
       options.system ?? given?.system,
       options.tools ?? given?.tools
     )
-    const { last, transcript, steps, ledger } = this.#session
+    const { changedAt, requestedAt, transcript, steps, ledger } = this.#session
     return {
       transcript,
       counter: this.#counter,
@@ -209,7 +203,8 @@ export class MemoryImpl implements Memory {
       overheadBytes: beside.bytes,
       overheadFixed: beside.fixed,
       calibrate: this.#meter.calibrate,
-      cacheCold: this.#cache.isCold(this.#given.profile.cache, last, now)
+      changedAt,
+      cacheCold: this.#cache.isCold(this.#given.profile.cache, requestedAt, now)
     }
   }
 
@@ -224,6 +219,7 @@ export class MemoryImpl implements Memory {
       const session = self.#fresh()
       const restored = yield* restoring(key, entries, session.steps)
       session.ledger = restored.ledger
+      if (entries.length > 0) session.resumed = { at: restored.requestAt }
       self.#session = session
       self.#meter.restore(restored)
       self.#loaded = true
@@ -256,7 +252,8 @@ export class MemoryImpl implements Memory {
   readonly #whole = (): ReadonlyArray<Saved> =>
     journalOf(this.#session.ledger, this.#session.steps, {
       calibration: this.#meter.calibration,
-      limits: this.#meter.learned
+      limits: this.#meter.learned,
+      requestAt: this.#session.requestedAt
     })
 
   /** Does something to a session that is loaded, or as soon as it is. */
@@ -286,7 +283,9 @@ export class MemoryImpl implements Memory {
       const { last } = this.#session
       if (!this.#meter.report(usage, this.#session) || last === undefined) return
       const broke = this.#cache.take(last, usage, this.#given.profile)
-      if (broke !== undefined) this.#tell({ type: "cache-break", ...broke })
+      if (broke === undefined) return
+      if (broke.cause === "tools" || broke.cause === "system") this.#meter.overheads.forget()
+      this.#tell({ type: "cache-break", ...broke })
     })
 
   readonly recover: Memory["recover"] = (error, messages, options = {}) =>
@@ -371,7 +370,7 @@ export class MemoryImpl implements Memory {
       Effect.suspend((): Effect.Effect<void, StoreError | MemoryClosed> => {
         if (this.#closed) return Effect.fail(new MemoryClosed())
         this.#session = this.#fresh()
-        this.#meter = new Meter(this.#counter, this.#given)
+        this.#meter = new Meter(this.#counter, this.#given, this.warnOnce)
         this.#cache = new CacheWatch()
         this.#early = []
         this.#loaded = true
@@ -387,6 +386,7 @@ export class MemoryImpl implements Memory {
       // No longer than for a strategy: one that hangs must not hold up what is to be saved.
       yield* Effect.timeoutOption(allOf(self.#background), self.#given.strategyTimeout)
       if (!self.#loaded) yield* self.#one.withPermit(self.#restore)
+      parting(self.#session, self.#meter)
       yield* self.#write
     })
   }

@@ -1,37 +1,28 @@
 import type { Limits } from "../Budget.ts"
 import { resolveLimits } from "../Budget.ts"
-import type { Calibration } from "../Calibration.ts"
+import type { Calibration, Observation } from "../Calibration.ts"
 import {
   applyCalibration,
+  isPlausible,
   observe,
   observeOverflow,
   startCalibration,
   usageTokens
 } from "../Calibration.ts"
 import type { Counter, Overhead } from "../Counter.ts"
-import type { Restored } from "../Ledger.ts"
+import type { Ledger, Restored, Saved } from "../Ledger.ts"
 import { calibrationLine } from "../Ledger.ts"
 import type { ReportedUsage } from "../Memory.ts"
 import type { MessageId } from "../Message.ts"
 import type { Entry } from "../Transcript.ts"
 import { show } from "../VarveError.ts"
 import { errorText } from "./box.ts"
-import { bytesOf } from "./bytes.ts"
 import type { readOptions } from "./memoryOptions.ts"
+import { Overheads } from "./Overheads.ts"
 import type { Tighter } from "./recovery.ts"
 import { tighten } from "./recovery.ts"
 import type { Sent, Session } from "./Session.ts"
 import type { ViewContext, ViewState } from "./ViewState.ts"
-
-/** What system text and tools cost. */
-interface Beside {
-  readonly system: unknown
-  readonly tools: unknown
-  readonly tokens: number
-  /** The part of the tokens that no learned ratio scales. */
-  readonly fixed: number
-  readonly bytes: number
-}
 
 /** What the provider reported for a request whose answer is not in the history yet. */
 interface Reported {
@@ -40,16 +31,25 @@ interface Reported {
   readonly last: Sent
   /** Messages of the history that the request was made with. */
   readonly length: number
+  readonly isSaved?: true
 }
 
 const NONE: Tighter = {}
+
+/** The newest message that a figure of the provider stands for, as long as nothing else came into force. */
+const through = ({ sent }: Ledger, last: Sent, answer?: Entry): MessageId | undefined =>
+  last.edits === sent
+    ? (answer?.id ?? last.items.at(last.items.length - 1)?.members.at(-1))
+    : undefined
 
 /** What a memory measures with: limits, what stands beside the messages, and what usage has taught. */
 export class Meter {
   readonly #counter: Counter
   readonly #limits: Limits
+  /** System text and tools. */
+  readonly overheads: Overheads
+  readonly #warn: (cause: string, message: string) => void
   #reported: Reported | undefined
-  #beside: Beside | undefined
   /** What was learned, in the counter's own tokens. */
   #known: Calibration
   /** The same for counts that are provisional; only the anchor differs. */
@@ -59,8 +59,14 @@ export class Meter {
   /** Limits of the one request that answers an overflow. */
   #squeezed: Tighter = NONE
 
-  constructor(counter: Counter, { budget, profile }: ReturnType<typeof readOptions>) {
+  constructor(
+    counter: Counter,
+    { budget, profile }: ReturnType<typeof readOptions>,
+    warn: (cause: string, message: string) => void
+  ) {
     this.#counter = counter
+    this.overheads = new Overheads(counter)
+    this.#warn = warn
     this.#limits = resolveLimits(budget, profile)
     this.#known = startCalibration(profile)
   }
@@ -88,26 +94,9 @@ export class Meter {
     this.#squeezed = NONE
   }
 
-  /** Counts system text and tools, once as long as they stay the same objects. */
-  beside(system: string | undefined, tools: ReadonlyArray<unknown> | undefined): Beside {
-    const known = this.#beside
-    if (known !== undefined && known.system === system && known.tools === tools) return known
-    // Some hosts give the system text as blocks.
-    const text =
-      typeof system === "string" ? system : (JSON.stringify(system) as string | undefined)
-    const list = Array.isArray(tools) ? tools : tools === undefined ? [] : [tools]
-    const { tokens, fixed } = this.#counter.request({ system: text, tools: list, messages: [] })
-    return (this.#beside = { system, tools, tokens, fixed, bytes: bytesOf({ system, tools }) })
-  }
-
-  /** What stood beside the messages last. */
-  get besides(): Beside | undefined {
-    return this.#beside
-  }
-
   /** All of this that a walk depends on. */
   get state(): ReadonlyArray<unknown> {
-    return [this.#beside, this.#provisional ?? this.#known, this.learned, this.#squeezed]
+    return [this.overheads.last, this.#provisional ?? this.#known, this.learned, this.#squeezed]
   }
 
   /** True where the provider's last figure can be held against provisional counts of the same content. */
@@ -125,7 +114,7 @@ export class Meter {
   /** Leaves provisional counts behind. */
   settle(): void {
     this.#provisional = undefined
-    this.#beside = undefined
+    this.overheads.forget()
   }
 
   /** Takes the place of what was sent, where it was counted anew. */
@@ -144,11 +133,29 @@ export class Meter {
   }
 
   /** Takes what the provider reported for the last request; false where that says nothing. */
-  report(usage: ReportedUsage, { last, transcript }: Session): boolean {
+  report(usage: ReportedUsage, session: Session): boolean {
+    const { last, transcript } = session
     const actual = usageTokens(usage)
     if (actual === undefined || last === undefined) return false
-    this.#reported = { actual, output: usage.output, last, length: transcript.length }
+    const { estimate, fixed, tokens } = last
+    if (isPlausible({ actual, estimate, fixed }))
+      this.#reported = { actual, output: usage.output, last, length: transcript.length }
+    else this.#distrust(session, actual, tokens)
     return true
+  }
+
+  /** Passes a figure over. Where it is too small, earlier ones may have been as well: the counter alone counts. */
+  #distrust({ journal, ledger }: Session, actual: number, tokens: number): void {
+    this.#warn(
+      "usage",
+      `usage of ${actual} tokens was reported for a request of about ${tokens}; passed over. It has to be that of ` +
+        "all of the request: input, cacheRead and cacheWrite together"
+    )
+    const { anchor, ...known } = this.#known
+    if (anchor === undefined || actual > tokens) return
+    this.#known = known
+    ledger.anchored = undefined
+    journal.push(calibrationLine(known, undefined))
   }
 
   /** Learns from what was reported, once the answer to that request is in the history. */
@@ -156,16 +163,35 @@ export class Meter {
     const reported = this.#reported
     if (reported === undefined) return
     this.#reported = undefined
-    const { actual, last, length, output } = reported
+    const { last, length, output } = reported
     const answer = session.transcript.answerAt(length)
-    const { estimate, fixed } = last
-    const told = answer && { estimate: answer.facts.tokens, output }
     this.#take(
       session,
       last,
-      observe(this.#known, { estimate, fixed, actual, answer: told }),
+      this.#observed(reported, answer && { estimate: answer.facts.tokens, output }),
       answer
     )
+  }
+
+  #observed(
+    { actual, last: { estimate, fixed } }: Reported,
+    answer?: Observation["answer"]
+  ): Calibration {
+    return observe(this.#known, { estimate, fixed, actual, answer })
+  }
+
+  /**
+   * The journal line of what was reported and has no answer yet, once: this process may be the session's last
+   * with that request, and the next one is to know.
+   */
+  unlearned({ ledger }: Session): Saved | undefined {
+    const reported = this.#reported
+    if (reported === undefined || reported.isSaved) return undefined
+    this.#reported = { ...reported, isSaved: true }
+    const known = this.#observed(reported)
+    return known === this.#known
+      ? undefined
+      : calibrationLine(known, through(ledger, reported.last))
   }
 
   /** Learns from an error that says how many tokens the last request had. */
@@ -177,9 +203,8 @@ export class Meter {
   #take({ ledger, journal }: Session, last: Sent, known: Calibration, answer?: Entry): void {
     if (known === this.#known) return
     this.#known = known
-    const newest = answer?.id ?? last.items.at(last.items.length - 1)?.members.at(-1)
-    ledger.anchored = last.edits === ledger.sent ? newest : undefined
-    journal.push(calibrationLine(known, ledger))
+    ledger.anchored = through(ledger, last, answer)
+    journal.push(calibrationLine(known, ledger.anchored))
   }
 }
 

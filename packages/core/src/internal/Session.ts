@@ -6,6 +6,7 @@ import type { Transcript } from "../Transcript.ts"
 import type { Accepted } from "./gate.ts"
 import type { Chunked } from "./Chunked.ts"
 import type { Item } from "./items.ts"
+import type { Besides } from "./Overheads.ts"
 import { follow } from "./replay.ts"
 import type { SentTail } from "./tail.ts"
 import { sentTail, withoutTails } from "./tail.ts"
@@ -30,8 +31,7 @@ export interface Sent {
   readonly memos: number
   /** Edits in force. */
   readonly edits: number
-  readonly system: unknown
-  readonly tools: unknown
+  readonly besides: Besides | undefined
 }
 
 /** A text that says which memos are set, to compare with what was sent. */
@@ -59,6 +59,12 @@ export class Session {
   sent: ViewState | undefined
   work: ViewState | undefined
   last: Sent | undefined
+  /** Where it goes on from what was stored: when its last request was made, if a line says so, ms. */
+  resumed: { readonly at: number | undefined } | undefined
+  /** Requests that had been made when something changed that had been sent before; `Infinity` before the first. */
+  changedAt = Infinity
+  /** Which request's time is in the journal, ms. */
+  notedAt: number | undefined
   /** Journal lines that are not stored yet. */
   journal: Array<Saved> = []
 
@@ -68,10 +74,20 @@ export class Session {
     this.ledger = ledger
   }
 
+  /** When the last request was made, ms: by this process, else as far as what is stored and the history tell. */
+  get requestedAt(): number | undefined {
+    if (this.last !== undefined) return this.last.at
+    if (this.resumed === undefined) return undefined
+    const { at } = this.resumed
+    const answered = this.transcript.answeredAt
+    return at === undefined || answered === undefined ? (at ?? answered) : Math.max(at, answered)
+  }
+
   /** Takes the host's list as it now is; gives how many groups at the front stayed. */
   update(messages: ReadonlyArray<unknown>): number {
     const { transcript } = this
-    return transcript.update(withoutTails(messages, transcript.sharedWith(messages)))
+    const known = transcript.sharedWith(messages)
+    return transcript.update(withoutTails(messages, known), known)
   }
 
   /** Brings both views up to what the history now is; `keep` groups at its front are as they were. */
@@ -93,11 +109,12 @@ export class Session {
     copy.sent = this.sent
     copy.work = this.work
     copy.last = this.last
+    copy.changedAt = this.changedAt
     return copy
   }
 
   /** Notes what is sent, to tell how much of it stands at the front of the next request. */
-  remember(view: ViewState, now: number, beside: Pick<Sent, "system" | "tools"> | undefined): void {
+  remember(view: ViewState, now: number, besides: Besides | undefined): void {
     this.last = {
       items: view.list,
       itemTokens: view.totals.tokens - memoTokens(view),
@@ -111,8 +128,7 @@ export class Session {
       tail: sentTail(view),
       memos: view.memoItems.size,
       edits: this.ledger.sent,
-      system: beside?.system,
-      tools: beside?.tools
+      besides
     }
   }
 

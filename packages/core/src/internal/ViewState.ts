@@ -40,6 +40,8 @@ export interface ViewContext {
     readonly source: CountSource
   }
   readonly cacheCold: boolean
+  /** Requests that had been made when something changed that had been sent before. */
+  readonly changedAt: number
   readonly redact?: Redact | undefined
 }
 
@@ -324,6 +326,10 @@ export class ViewState implements View {
 
   get requests(): number {
     return this.context.transcript.totals.requests
+  }
+
+  get stable(): number {
+    return Math.max(0, this.requests - this.context.changedAt)
   }
 
   get cacheCold(): boolean {

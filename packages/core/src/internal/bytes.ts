@@ -1,11 +1,17 @@
-/** Bytes of a text as UTF-8 inside JSON: escapes counted, long unbroken runs taken as base64. */
+/** Control characters whose escape has two characters, as a line break's has; that of others has six. */
+const SHORT: ReadonlyArray<number> = [8, 9, 10, 12, 13]
+
+const BASE64 = /^[\w+/=-]*$/
+
+/** Bytes of a text as UTF-8 inside JSON: escapes counted; what begins as base64 is taken for it. */
 const textBytes = (text: string): number => {
   const n = text.length
-  if (n > 2048 && !text.slice(0, 256).includes(" ")) return n
+  if (n > 2048 && BASE64.test(text.slice(0, 256))) return n
   let bytes = n
   for (let i = 0; i < n; i++) {
     const c = text.charCodeAt(i)
-    if (c < 0x20 || c === 0x22 || c === 0x5c) bytes += 1
+    if (c < 0x20) bytes += SHORT.includes(c) ? 1 : 5
+    else if (c === 0x22 || c === 0x5c) bytes += 1
     else if (c > 0x7f) bytes += c < 0x800 ? 1 : c >= 0xd800 && c < 0xe000 ? 1 : 2
   }
   return bytes

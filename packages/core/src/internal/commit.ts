@@ -212,16 +212,22 @@ const checked = (decision: CommitDecision): CommitDecision => {
   throw new TypeError(`it gave ${show(decision)}, not a cut with its reason`)
 }
 
+/** Who decides, and who is told where that fails. */
+interface Deciding {
+  readonly commit: CommitRule
+  readonly warn: (cause: string, message: string) => void
+}
+
 /** Brings staged edits into force as the rule says, or as a limit demands. */
-export const commitStaged = (session: Session, view: ViewState, rule: CommitRule): Committed => {
+export const commitStaged = (session: Session, view: ViewState, by: Deciding): Committed => {
   const outside = session.ledger.staged.filter(isOutside)
-  if (outside.length === 0) return commitShown(session, view, rule)
+  if (outside.length === 0) return commitShown(session, view, by)
   const [before, seqs] = apply(session, view, outside)
-  const committed = commitShown(session, before, rule)
+  const committed = commitShown(session, before, by)
   return { ...committed, seqs: new Set([...seqs, ...committed.seqs]), outside: seqs.size }
 }
 
-const commitShown = (session: Session, view: ViewState, rule: CommitRule): Committed => {
+const commitShown = (session: Session, view: ViewState, { commit, warn }: Deciding): Committed => {
   const nothing: Committed = {
     view,
     seqs: new Set(),
@@ -248,9 +254,11 @@ const commitShown = (session: Session, view: ViewState, rule: CommitRule): Commi
     }
   } else {
     try {
-      decision = checked(rule(staged, view, view.profile))
+      decision = checked(commit(staged, view, view.profile))
     } catch (error) {
-      decision = { cut: null, reason: `the commit rule failed: ${errorText(error)}` }
+      const reason = `the commit rule failed: ${errorText(error)}`
+      warn("commit", `${reason}; nothing comes into force before a limit`)
+      decision = { cut: null, reason }
     }
   }
   const { cut, reason } = decision

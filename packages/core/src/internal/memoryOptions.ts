@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Budget } from "../Budget.ts"
 import type { CommitRule } from "../Commit.ts"
-import { whenItPays } from "../Commit.ts"
+import { batched, whenItPays } from "../Commit.ts"
 import type { Counter, CounterMaker, Overhead } from "../Counter.ts"
 import { estimateCounter } from "../Counter.ts"
 import { hardLimit } from "../HardLimit.ts"
@@ -19,6 +19,7 @@ import type { ConfigIssue } from "../VarveError.ts"
 import { ConfigError, show } from "../VarveError.ts"
 import type { VarveEvent } from "../VarveEvent.ts"
 import { safeRedact } from "./redact.ts"
+import { tell } from "./tell.ts"
 
 /** What a memory is made of. Only `pipeline` matters to begin with. */
 export interface MemoryOptions {
@@ -117,7 +118,13 @@ export const readOptions = (options: MemoryOptions) => {
     protectLast = 2,
     strategyTimeout = 90_000
   } = options
-  check(isFunction(commit), "commit", commit, "a commit rule, as in Commit.whenItPays()")
+  const makers: ReadonlyArray<unknown> = [batched, whenItPays]
+  check(
+    isFunction(commit) && !makers.includes(commit),
+    "commit",
+    commit,
+    "a commit rule, as in Commit.whenItPays()"
+  )
   check(isFunction(overhead), "overhead", overhead, "a function")
   check(isFunction(onEvent), "onEvent", onEvent, "a function")
   check(isFunction(redact), "redact", redact, "a function of a text")
@@ -188,7 +195,10 @@ export const readOptions = (options: MemoryOptions) => {
     key: `${agent}/${session}`,
     overhead,
     onEvent,
-    redact: redact === undefined ? undefined : safeRedact(redact),
+    redact:
+      redact === undefined
+        ? undefined
+        : safeRedact(redact, (message) => tell(onEvent, { type: "warning", message })),
     protectLast,
     strategyTimeout
   }

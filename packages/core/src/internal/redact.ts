@@ -5,21 +5,30 @@ import type { Block } from "../Message.ts"
 import { imageOf } from "../Message.ts"
 import type { Redact } from "../Redact.ts"
 import { redactEscaped } from "../Redact.ts"
+import { show } from "../VarveError.ts"
 import { errorText } from "./box.ts"
 
 /** Stands for a text that could not be redacted: it is left out rather than shown. */
 const FAILED = "[left out: redact failed]"
 
-/** What a host gave, so that it can't fail, nor miss what is escaped. */
-export const safeRedact = (given: Redact): Redact =>
-  redactEscaped((text) => {
+/** What a host gave, so that it can't fail, nor miss what is escaped. `warn` is told once where it fails. */
+export const safeRedact = (given: Redact, warn: (message: string) => void): Redact => {
+  let told = false
+  const failed = (how: string): string => {
+    if (!told) warn(`redact ${how}; where it does, the whole text is left out`)
+    told = true
+    return FAILED
+  }
+  return redactEscaped((text) => {
     try {
       const out: unknown = given(text)
-      return typeof out === "string" ? out : FAILED
-    } catch {
-      return FAILED
+      return typeof out === "string" ? out : failed(`gave ${show(out)}, not a text`)
+    } catch (error) {
+      // What it says may hold the text that nobody may see.
+      return failed(`threw ${error instanceof Error ? error.name : typeof error}`)
     }
   })
+}
 
 /** JSON with another text for each of its texts, names of fields too. */
 export const mapTexts = (value: unknown, change: Redact): unknown => {

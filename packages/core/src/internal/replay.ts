@@ -1,5 +1,7 @@
 import type { Edit } from "../Edit.ts"
 import type { EditRecord, Ledger } from "../Ledger.ts"
+import type { BlockId, MessageId } from "../Message.ts"
+import { splitBlockId } from "../Message.ts"
 import type { Chunked } from "./Chunked.ts"
 import { Draft, isConversation } from "./Draft.ts"
 import type { Item } from "./items.ts"
@@ -50,8 +52,22 @@ const silencing = (draft: Draft): string | undefined => {
 /** True where an edit is of what is the newest of its kind now. */
 export const touchesNewest = (context: ViewContext, edit: Edit): boolean => {
   if (edit.kind === "memo") return false
+  if (edit.kind === "replace" && isPast(context, edit.block)) return false
   const ids = edit.kind === "replace" ? [edit.block] : edit.items
   return ids.some((id) => isNewest(protectionOf(context, id)))
+}
+
+/** True for a block of a message that can have nothing of the newest: most edits are of one, in every request. */
+const isPast = ({ transcript }: ViewContext, block: BlockId): boolean => {
+  const groupOf = (id: MessageId): number | undefined => transcript.byId.get(id)?.group
+  const group = groupOf(splitBlockId(block)[0])
+  const { newestImage, newestUser } = transcript.totals
+  return (
+    group !== undefined &&
+    group < transcript.groups.length - 1 &&
+    (newestUser === undefined || group !== groupOf(newestUser)) &&
+    (newestImage === undefined || group !== groupOf(splitBlockId(newestImage)[0]))
+  )
 }
 
 /** True where what changed behind the first `keep` groups touches no edit, so that the view can be extended. */

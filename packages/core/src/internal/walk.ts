@@ -30,6 +30,7 @@ export interface WalkOptions {
   readonly dryRun: boolean
   /** The time, ms. */
   readonly now: () => number
+  readonly warn: (cause: string, message: string) => void
 }
 
 export interface Walked {
@@ -83,7 +84,7 @@ const walked = Effect.fnUntraced(function* (
     work = session.work = outcome.view
     reports.push(outcome.report)
   }
-  const committed = commitStaged(session, sentBefore, options.commit)
+  const committed = commitStaged(session, sentBefore, options)
   session.commit(committed.seqs)
   session.sent = committed.view
   const guards = options.strategies.filter((s) => s.strategy.guard === true)
@@ -98,6 +99,7 @@ const walked = Effect.fnUntraced(function* (
   const { transcript } = session
   const { context } = settled.view
   const { totals } = transcript
+  if (session.last === undefined || kept.share < 1) session.changedAt = totals.requests
   const before = context.calibrate(
     totals.tokens + context.overheadTokens,
     totals.imageTokens + context.overheadFixed
