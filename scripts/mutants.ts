@@ -396,9 +396,9 @@ export const mutants: ReadonlyArray<Mutant> = [
   },
   {
     fault: "the price of writing is taken for that of reading",
-    file: "Commit.ts",
-    find: "const read = prices.cacheRead",
-    put: "const read = prices.cacheWrite",
+    file: "internal/pays.ts",
+    find: "Math.max(0, cacheWrite - cacheRead)",
+    put: "Math.max(0, cacheRead - cacheRead)",
     tests: ["Commit"]
   },
 
