@@ -230,7 +230,11 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
     // back as it looks, and as long as nothing has changed in front of them.
     const isMarked = cache.kind === "marks" && !marks
     const reach = cache.implicit === true ? Math.min(cache.lookback ?? 0, view.stable) : 0
-    const all = view.items.reduce((sum, { tokens }) => sum + tokens, 0)
+    // Who sets marks at all has one behind the system text, but nobody sets these.
+    const all =
+      cache.implicit === true
+        ? view.estimate
+        : view.items.reduce((sum, { tokens }) => sum + tokens, 0)
     for (let i = 0; i < sorted.length; i++) {
       const s = sorted[i]!
       // Tokens that stand at or behind this position today.

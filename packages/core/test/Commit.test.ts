@@ -212,6 +212,17 @@ describe("Commit.whenItPays", () => {
     // The provider looks no further back than that.
     expect([of(true, 9, 5, 65), of(true, 9, 5, 66)]).toEqual([null, 5])
     expect([of(true, 9, 4, 139), of(true, 9, 4, 140)]).toEqual([null, 4])
+    // Nobody has marked the system text either: where all is written anew, its 100 tokens are as well.
+    const withSystem = (age: number) =>
+      rule(
+        [staged(4, 60, { age })],
+        { ...after(1000), estimate: 1100 },
+        {
+          ...profile,
+          cache: { ...cache, implicit: true }
+        }
+      ).cut
+    expect([withSystem(154), withSystem(155)]).toEqual([null, 4])
   })
 
   it("with a known length of the run, makes no edit that the requests to come can't pay back", () => {

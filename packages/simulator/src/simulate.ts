@@ -73,6 +73,17 @@ const marksOf = (
   return [0, ...set, ...(isBehind ? [] : [pieces.findLastIndex((p) => p.markable)])]
 }
 
+/** A counter by which system text and tools have so many tokens: a trace has the figure alone, and no text. */
+const withOverhead = (counter: Counter, tokens: number): Counter => ({
+  ...counter,
+  request: (request) => {
+    const count = counter.request(request)
+    return request.messages.length > 0
+      ? count
+      : { ...count, tokens: count.tokens + tokens, fixed: count.fixed + tokens }
+  }
+})
+
 /**
  * Replays a run through a policy and says what it would have cost under a cache rule and a price sheet.
  *
@@ -92,7 +103,11 @@ export const simulate = async (
   { cache, profile, counter }: SimulateOptions
 ): Promise<Simulated> => {
   const model = new CacheModel(cache, profile.cache)
-  const running = policy.start({ profile, counter })
+  const running = policy.start({
+    // What the counter says is what is billed: the model counts no otherwise.
+    profile: { ...profile, ratio: 1 },
+    counter: withOverhead(counter, trace.overhead)
+  })
   const requests: Array<SimulatedRequest> = []
   let before: ReadonlyArray<Piece> = []
   let breaks = 0

@@ -1,5 +1,5 @@
 import type { Message } from "@varve/core"
-import { Commit } from "@varve/core"
+import { Commit, strategy } from "@varve/core"
 import { describe, expect, it } from "vitest"
 import {
   clipResults,
@@ -113,6 +113,16 @@ describe("policies", () => {
     expect(requests.flatMap(({ broke }, i) => (broke ? [i] : []))).toEqual([9, 20])
     const sent = await sentBy(planned(3, [9, 20]), trace)
     expect([8, 9, 19, 20].map((i) => imagesOf(sent[i]!))).toEqual([8, 3, 13, 3])
+  })
+
+  it("know what system text and tools take, which a trace has as a figure alone", async () => {
+    const seen: Array<number> = []
+    const spy = strategy("spy", (view) => {
+      seen.push(view.usage.tokens)
+      return []
+    })
+    const { requests } = await simulate(trace, memoryPolicy("spy", { pipeline: [spy] }), options)
+    expect(seen).toEqual(requests.map(({ tokens }) => tokens))
   })
 
   it("see the trace's time: after a pause the cache is cold, and a commit is free", async () => {
