@@ -64,7 +64,7 @@ const keepMessages = (keep: number): Strategy =>
 const SOFT = 0.3
 
 /** One strategy of ours for what is kept, and the calls of a model that it makes. */
-export const keeping = (kept: OurKept, { steps, counter, trace, at }: Input) => {
+export const keeping = (kept: OurKept, { steps, counter, at }: Input) => {
   const calls: ReadonlyArray<Call> = []
   switch (kept) {
     case "images":
@@ -94,7 +94,7 @@ export const keeping = (kept: OurKept, { steps, counter, trace, at }: Input) => 
         registryTokens: 0
       })
       // The mark is the soft one. The limit is far: nobody's window is one here.
-      const tokens = Math.round((at - trace.overhead) / SOFT)
+      const tokens = Math.round(at / SOFT)
       return { strategy, calls, options: { budget: { tokens } } }
     }
   }
