@@ -49,10 +49,13 @@ const isCount = (n: number): boolean => n >= 0 && n <= 1e12
 /** Tokens that a host may add unseen: a large system prompt with its tools. */
 const MOST_HIDDEN = 60_000
 
-/** What a figure has at least of what the counter says of the text, and of the images; less a few tokens. */
-const LEAST_OF_TEXT = 0.25
-const LEAST_OF_IMAGES = 0.1
-const FEW = 250
+/**
+ * What a figure has at least of what the counter says of the text, which may be in characters, and of the images,
+ * whose price may be another in the request's own settings; less a few tokens.
+ */
+const LEAST_OF_TEXT = 0.1
+const LEAST_OF_IMAGES = 0.02
+const FEW = 100
 
 /**
  * True for a figure that can be one of all of a request. Some servers report only what their cache didn't hold,

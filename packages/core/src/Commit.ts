@@ -196,7 +196,8 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
       return { cut: Math.min(memo.position, first(staged)), reason: "the first memo" }
     const { cache } = profile
     // All sums are in the counter's tokens; sizes and USD are the model's.
-    const scale = view.estimate === 0 ? 1 : view.usage.tokens / view.estimate
+    const { scale } = view
+    const size = view.usage.tokens / scale
     const prices = pricesAt(profile.prices, view.usage.tokens)
     const left = requestsLeft(expectedRequests, view.requests)
     const aheadOf = ({ span }: Staged): number =>
@@ -232,9 +233,7 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
     const reach = cache.implicit === true ? Math.min(cache.lookback ?? 0, view.stable) : 0
     // Who sets marks at all has one behind the system text, but nobody sets these.
     const all =
-      cache.implicit === true
-        ? view.estimate
-        : view.items.reduce((sum, { tokens }) => sum + tokens, 0)
+      cache.implicit === true ? size : view.items.reduce((sum, { tokens }) => sum + tokens, 0)
     for (let i = 0; i < sorted.length; i++) {
       const s = sorted[i]!
       // Tokens that stand at or behind this position today.
@@ -254,7 +253,7 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
       tail ??= again
       if (saved <= 0) continue
       // What all of a request costs more where the edits bring it below the size from which a dearer price holds.
-      const dearer = Math.max(0, view.estimate * (prices.cacheRead - then.cacheRead))
+      const dearer = Math.max(0, size * (prices.cacheRead - then.cacheRead))
       const each = saved * then.cacheRead + dearer
       // For the dearer price this request counts as well: with the edits it would not be paid. So it does where all
       // is written anew in any case: waiting makes that longer.

@@ -101,8 +101,8 @@ export interface View {
   readonly memos: ReadonlyArray<MemoRef>
   readonly steps: ReadonlyArray<Step>
   readonly usage: Usage
-  /** Tokens of the whole request by the counter alone, as items have theirs; `usage` is what they come to for the model. */
-  readonly estimate: number
+  /** The model's tokens for one of the counter's, in which items have theirs, as far as that was learned. */
+  readonly scale: number
   readonly limits: Limits
   readonly profile: Profile
   readonly counter: Counter

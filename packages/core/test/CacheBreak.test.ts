@@ -131,6 +131,36 @@ describe("a cache break", () => {
     })
   )
 
+  effectIt.effect("tells once of tools that the host wrote to", () =>
+    Effect.gen(function* () {
+      const { memory, breaks } = yield* watched()
+      const tools = [{ name: "click", description: "Clicks" }]
+      for (let n = 1; n < 5; n++) {
+        if (n === 2) tools[0]!.description = "Clicks once."
+        if (n === 4) yield* TestClock.adjust(profile.cache.lifetime + 1)
+        yield* memory.prepare(session(n), { tools })
+        yield* memory.usage(n === 3 ? usage(20_000, 20) : usage(0, 20_000))
+      }
+      assert.deepStrictEqual(
+        breaks.map(({ cause }) => cause),
+        ["tools", "expired"]
+      )
+    })
+  )
+
+  effectIt.effect("is none of usage that is passed over", () =>
+    Effect.gen(function* () {
+      const { memory, breaks } = yield* watched({ pipeline: [keep3] })
+      for (let n = 8; n < 12; n++) {
+        const { report } = yield* memory.prepare(session(n))
+        assert.strictEqual(report.commit.committed, 0)
+        const right = n === 8 ? usage(0, 20_000) : usage(n === 10 ? 20_000 : 21_000, 1000)
+        yield* memory.usage(n === 9 ? { input: 30, cacheRead: 0 } : right)
+      }
+      assert.deepStrictEqual(breaks, [])
+    })
+  )
+
   effectIt.effect("names the host where its change came with an edit of ours", () =>
     Effect.gen(function* () {
       const { memory, breaks } = yield* watched({ pipeline: [keep3], commit: Commit.immediate })

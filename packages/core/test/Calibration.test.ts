@@ -109,11 +109,11 @@ describe("a calibration", () => {
   it("figures that can't be those of all of a request change nothing", () => {
     const state = observe(fresh, { estimate: 1000, actual: 1200 })
     const of = (actual: number, fixed = 0) => observe(state, { estimate: 20_000, actual, fixed })
-    expect(of(4749)).toBe(state)
-    expect(of(4750)).not.toBe(state)
-    // Of images the rule may be another: a tenth of what they were taken for can be right.
-    expect(of(1899, 19_000)).toBe(state)
-    expect(of(1900, 19_000)).not.toBe(state)
+    expect(of(1899)).toBe(state)
+    expect(of(1900)).not.toBe(state)
+    // The price of images may be another in the request's own settings.
+    expect(of(379, 19_000)).toBe(state)
+    expect(of(380, 19_000)).not.toBe(state)
     expect(of(260_000)).not.toBe(state)
     expect(of(260_001)).toBe(state)
   })

@@ -212,16 +212,16 @@ describe("Commit.whenItPays", () => {
     // The provider looks no further back than that.
     expect([of(true, 9, 5, 65), of(true, 9, 5, 66)]).toEqual([null, 5])
     expect([of(true, 9, 4, 139), of(true, 9, 4, 140)]).toEqual([null, 4])
+    const withTokens = (tokens: number) => {
+      const view = after(1000)
+      return { ...view, usage: { ...view.usage, tokens } }
+    }
     // Nobody has marked the system text either: where all is written anew, its 100 tokens are as well.
     const withSystem = (age: number) =>
-      rule(
-        [staged(4, 60, { age })],
-        { ...after(1000), estimate: 1100 },
-        {
-          ...profile,
-          cache: { ...cache, implicit: true }
-        }
-      ).cut
+      rule([staged(4, 60, { age })], withTokens(1100), {
+        ...profile,
+        cache: { ...cache, implicit: true }
+      }).cut
     expect([withSystem(154), withSystem(155)]).toEqual([null, 4])
   })
 
@@ -330,7 +330,7 @@ describe("Commit.whenItPays", () => {
     const dear = { above: 1900, input: 10, output: 50, cacheRead: 1 }
     const tiered = { ...profile, prices: { ...profile.prices, tiers: [dear] } }
     const view = after(1000)
-    const twice = { ...view, usage: { ...view.usage, tokens: 2000 } }
+    const twice = { ...view, usage: { ...view.usage, tokens: 2000 }, scale: 2 }
     expect(cut([staged(4, 49)], twice, tiered)).toBeNull()
     const { cut: at, reason } = rule([staged(4, 50)], twice, tiered)
     expect(at).toBe(4)
@@ -607,4 +607,21 @@ it("a view knows for how many requests nothing has changed that had been sent be
   await memory.prepare(changed)
   await memory.prepare([...changed, ...session(10).slice(-2)])
   expect(seen.slice(8)).toEqual([3, 1])
+})
+
+it("a view tells the model's tokens from the counter's, whatever stands beside the messages unseen", async () => {
+  const scales: Array<number> = []
+  const spy = strategy("spy", (view) => {
+    scales.push(view.scale)
+    return []
+  })
+  const memory = createMemory({ pipeline: [spy] })
+  for (let n = 1; n <= 6; n++) {
+    const { report } = await memory.prepare(session(n, { images: 0, words: 400 }))
+    const counted = report.before.source === "usage" ? 0 : report.before.tokens
+    // 40 000 tokens that nobody counts stand in each request.
+    memory.usage({ input: 40_000 + (counted > 0 ? counted : 600 * n) })
+  }
+  expect(scales.every((scale) => scale >= 0.5 && scale <= 3)).toBe(true)
+  expect(scales[1]).toBe(1)
 })

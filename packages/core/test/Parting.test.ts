@@ -81,6 +81,18 @@ describe("a session that goes on in another process", () => {
       })
   )
 
+  effectIt.effect("goes by what was saved where an answer's time is still to come", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(NOW)
+      const options = { store: memoryStore() }
+      const ahead = NOW + 100 * lifetime
+      yield* alone(at(session(4), ahead), options)
+      yield* TestClock.setTime(NOW + lifetime + 1)
+      const { commit } = yield* alone(at(session(5), ahead), options)
+      assert.strictEqual(commit.reason, "the cache is cold")
+    })
+  )
+
   effectIt.effect("knows what was reported behind the last request of the one before", () =>
     Effect.gen(function* () {
       const report = (memory: Memory.Memory) =>
@@ -94,6 +106,17 @@ describe("a session that goes on in another process", () => {
       const second = yield* alone(session(4), options)
       assert.isBelow(first.after.tokens, 7000)
       assert.deepInclude(second.after, { tokens: 8000, source: "usage" })
+      // So does one that is forked from it before the answer.
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const memory = yield* Memory.make({ pipeline: [hardLimit()], commit: Commit.immediate })
+          yield* memory.prepare(session(4))
+          yield* memory.usage({ input: 8000 })
+          const fork = yield* Memory.make({ pipeline: [] }, yield* memory.snapshot)
+          const { report: forked } = yield* fork.prepare(session(4))
+          assert.deepInclude(forked.after, { tokens: 8000, source: "usage" })
+        })
+      ).pipe(Effect.orDie)
       // It is written once, however often the memory is flushed.
       const stored = yield* options.store.load("agent/session")
       const lines = stored.entries.filter((line) => (line as { t: string }).t === "calibration")

@@ -49,12 +49,18 @@ export class CacheWatch {
     const expected = before.cached
     if (expected - read <= Math.max(cache.minimum, MARGIN * expected)) return undefined
     const cause = causeOf(before.sent, sent, cache.lifetime)
+    // What the host wrote is told once: from here on it is what the next request is held against.
+    if (cause.cause === "tools" || cause.cause === "system")
+      this.#before = { sent: { ...sent, besides: reprinted(sent.besides) }, cached }
     // What changed is written anew. Where nothing did and nothing was written, there is nothing to lose. Where
     // writing is free nobody reports it: what was missed has been cached again.
     this.#isEmpty = cache.kind === "marks" && read + write === 0 && cause.position === null
     return { expected, actual: read, ...cause }
   }
 }
+
+const reprinted = (besides: Sent["besides"]): Sent["besides"] =>
+  besides && { ...besides, print: printsOf(besides) }
 
 const isEqual = (a: unknown, b: unknown): boolean =>
   a === b || JSON.stringify(a) === JSON.stringify(b)

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
 import type { Counter } from "../Counter.ts"
-import { journalOf, Ledger } from "../Ledger.ts"
+import { Ledger } from "../Ledger.ts"
 import type { Saved } from "../Ledger.ts"
 import type { Memory, PrepareOptions, Prepared } from "../Memory.ts"
 import { StepLog } from "../StepLog.ts"
@@ -27,7 +27,7 @@ import type { Attempt } from "./recovery.ts"
 import { ATTEMPTS, classified, failure, learned, merge, squeeze } from "./recovery.ts"
 import { onceEach, safeCounter } from "./safeCounter.ts"
 import { stepCalls } from "./stepCalls.ts"
-import { parting } from "./parting.ts"
+import { parting, wholeOf } from "./parting.ts"
 import { faultsIn, tell } from "./tell.ts"
 import { Session } from "./Session.ts"
 import type { ViewContext } from "./ViewState.ts"
@@ -189,7 +189,8 @@ export class MemoryImpl implements Memory {
       options.system ?? given?.system,
       options.tools ?? given?.tools
     )
-    const { changedAt, requestedAt, transcript, steps, ledger } = this.#session
+    const { changedAt, transcript, steps, ledger } = this.#session
+    const last = this.#session.requestedAt(now)
     return {
       transcript,
       counter: this.#counter,
@@ -204,7 +205,7 @@ export class MemoryImpl implements Memory {
       overheadFixed: beside.fixed,
       calibrate: this.#meter.calibrate,
       changedAt,
-      cacheCold: this.#cache.isCold(this.#given.profile.cache, requestedAt, now)
+      cacheCold: this.#cache.isCold(this.#given.profile.cache, last, now)
     }
   }
 
@@ -249,12 +250,7 @@ export class MemoryImpl implements Memory {
     })
   }
 
-  readonly #whole = (): ReadonlyArray<Saved> =>
-    journalOf(this.#session.ledger, this.#session.steps, {
-      calibration: this.#meter.calibration,
-      limits: this.#meter.learned,
-      requestAt: this.#session.requestedAt
-    })
+  readonly #whole = (): ReadonlyArray<Saved> => wholeOf(this.#session, this.#meter)
 
   /** Does something to a session that is loaded, or as soon as it is. */
   #when(act: () => void): Effect.Effect<void> {

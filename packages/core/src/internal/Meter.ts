@@ -138,9 +138,11 @@ export class Meter {
     const actual = usageTokens(usage)
     if (actual === undefined || last === undefined) return false
     const { estimate, fixed, tokens } = last
-    if (isPlausible({ actual, estimate, fixed }))
-      this.#reported = { actual, output: usage.output, last, length: transcript.length }
-    else this.#distrust(session, actual, tokens)
+    if (!isPlausible({ actual, estimate, fixed })) {
+      this.#distrust(session, actual, tokens)
+      return false
+    }
+    this.#reported = { actual, output: usage.output, last, length: transcript.length }
     return true
   }
 
@@ -181,17 +183,24 @@ export class Meter {
   }
 
   /**
-   * The journal line of what was reported and has no answer yet, once: this process may be the session's last
-   * with that request, and the next one is to know.
+   * The journal line of what was reported and has no answer yet: this process may be the session's last with that
+   * request, and the next one is to know.
    */
   unlearned({ ledger }: Session): Saved | undefined {
     const reported = this.#reported
-    if (reported === undefined || reported.isSaved) return undefined
-    this.#reported = { ...reported, isSaved: true }
+    if (reported === undefined) return undefined
     const known = this.#observed(reported)
     return known === this.#known
       ? undefined
       : calibrationLine(known, through(ledger, reported.last))
+  }
+
+  /** The same, once. */
+  unsaved(session: Session): Saved | undefined {
+    const reported = this.#reported
+    if (reported === undefined || reported.isSaved) return undefined
+    this.#reported = { ...reported, isSaved: true }
+    return this.unlearned(session)
   }
 
   /** Learns from an error that says how many tokens the last request had. */

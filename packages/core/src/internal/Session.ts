@@ -75,12 +75,14 @@ export class Session {
   }
 
   /** When the last request was made, ms: by this process, else as far as what is stored and the history tell. */
-  get requestedAt(): number | undefined {
+  requestedAt(now: number): number | undefined {
     if (this.last !== undefined) return this.last.at
     if (this.resumed === undefined) return undefined
     const { at } = this.resumed
-    const answered = this.transcript.answeredAt
-    return at === undefined || answered === undefined ? (at ?? answered) : Math.max(at, answered)
+    const { answeredAt } = this.transcript
+    // A time to come is of another clock.
+    if (answeredAt === undefined || answeredAt > now) return at
+    return at === undefined ? answeredAt : Math.max(at, answeredAt)
   }
 
   /** Takes the host's list as it now is; gives how many groups at the front stayed. */

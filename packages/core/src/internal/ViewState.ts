@@ -6,13 +6,14 @@ import type { Profile } from "../Profile.ts"
 import type { Protection } from "../Protection.ts"
 import type { Redact } from "../Redact.ts"
 import type { Step, StepLog } from "../StepLog.ts"
-import type { Group, Transcript } from "../Transcript.ts"
+import type { Transcript } from "../Transcript.ts"
 import { isUnknownRole } from "../Transcript.ts"
 import type { ImageRef, ItemRef, MemoRef, ResultRef, Usage, View } from "../View.ts"
 import { Chunked } from "./Chunked.ts"
+import { slope } from "./count.ts"
 import { Draft } from "./Draft.ts"
 import type { FoldItem, Item } from "./items.ts"
-import { GroupItem } from "./items.ts"
+import { plainItem } from "./items.ts"
 import { protectionOf } from "./protect.ts"
 import type { Tail } from "./tail.ts"
 import { layTail, tailOf, withCost } from "./tail.ts"
@@ -66,15 +67,6 @@ const messagesOf = ({ messages }: Item): ReadonlyArray<Message> => messages
 const imagesOf = ({ images }: Item): ReadonlyArray<ImageRef> => images
 const resultsOf = ({ results }: Item): ReadonlyArray<ResultRef> => results
 
-const unedited = new WeakMap<Group, GroupItem>()
-
-/** The item of a group without edits; one object as long as the group is one. */
-const plainItem = (group: Group, counter: Counter): GroupItem => {
-  let item = unedited.get(group)
-  if (item === undefined) unedited.set(group, (item = new GroupItem(group, counter)))
-  return item
-}
-
 /** What a view is made of, beside its items. */
 export interface ViewParts {
   readonly context: ViewContext
@@ -102,7 +94,6 @@ export class ViewState implements View {
   #usage: Usage | undefined
   /** `null` until it is asked for. */
   #tail: Tail | undefined | null = null
-  /** The messages with the tail. */
   #sent: ReadonlyArray<Message> | undefined
 
   constructor(list: Chunked<Item>, { aside, context, folds, memoItems, totals }: ViewParts) {
@@ -294,6 +285,10 @@ export class ViewState implements View {
   /** The part of the estimate that no learned ratio scales. */
   get fixed(): number {
     return this.totals.imageTokens + this.context.overheadFixed
+  }
+
+  get scale(): number {
+    return slope((tokens) => this.context.calibrate(tokens, 0).tokens)
   }
 
   get usage(): Usage {

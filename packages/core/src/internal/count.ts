@@ -9,3 +9,6 @@ export const figure = (tokens: number): number => {
   if (isCount(tokens)) return tokens
   throw new TypeError(`${show(tokens)} is no count of tokens`)
 }
+
+/** By how much a count grows with what it is of: far from 0, where it is cut off, and without its rounding. */
+export const slope = (of: (n: number) => number): number => (of(3e9) - of(2e9)) / 1e9
