@@ -1,7 +1,7 @@
 import { estimateCounter, Pipeline } from "@varve/core"
 import type { Message } from "@varve/core"
 import { profile } from "@varve/profiles"
-import type { Policy, SessionLike, Simulated, SimulateOptions, Trace } from "@varve/simulator"
+import type { Policy, SessionLike, Simulated, Trace } from "@varve/simulator"
 import {
   cacheKindOf,
   clipResults,
@@ -51,16 +51,6 @@ const lazyTrace = ({ messages, name, requests }: SessionLike): Trace => {
   }
 }
 
-/** Above some thousands of requests, what changes from its front on leaves more prefixes in a cache than a Map holds. */
-const rowOf = async (trace: Trace, policy: Policy, options: SimulateOptions): Promise<Row> => {
-  try {
-    return { policy: policy.name, run: await simulate(trace, policy, options) }
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    return { policy: policy.name, leftOut: "left out: too many prefixes for the simulated cache" }
-  }
-}
-
 const BEST = "the best there is"
 
 /**
@@ -89,7 +79,8 @@ export async function* cacheCost(session: SessionLike, model: string): AsyncGene
       : []),
     named("compaction at 60 000", compaction({ at: 60_000 }))
   ]
-  for (const policy of policies) yield await rowOf(trace, policy, options)
+  for (const policy of policies)
+    yield { policy: policy.name, run: await simulate(trace, policy, options) }
   if (trace.requests.length > OPTIMUM_UP_TO) {
     const leftOut = `left out: above ${OPTIMUM_UP_TO} requests it takes too long to find`
     return yield { policy: BEST, leftOut }

@@ -153,9 +153,9 @@ export interface WhenItPaysOptions {
  * - rewrite: what it costs to write anew what stands behind the cut (tokens x (price of a write - price of a
  *   read)), and the part of it that is due in every commit: what stands behind the newest staged edit. What has
  *   come since the last request is written in any case: it counts only where the length isn't known, as a margin
- *   for the run that ends right behind a commit. Reasoning counts like any
- *   text, also where the provider drops it because its prefix was edited; there that of the newest answer counts at
- *   the price of output besides, since the model would have to think it once more;
+ *   for the run that ends right behind a commit. Reasoning counts like any text, also where the
+ *   provider drops it because its prefix was edited; there that of the newest answer counts at the price of output
+ *   besides, since the model would have to think it once more;
  * - ahead: what the edits will save in the requests to come.
  *
  * Where a strategy asks about a fold that a model has yet to write (`Staged.call`), the price of the call is part
@@ -232,8 +232,11 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
     const isMarked = cache.kind === "marks" && !marks
     const reach = cache.implicit === true ? Math.min(cache.lookback ?? 0, view.stable) : 0
     // Who sets marks at all has one behind the system text, but nobody sets these.
-    const all =
-      cache.implicit === true ? size : view.items.reduce((sum, { tokens }) => sum + tokens, 0)
+    const all = !isMarked
+      ? 0
+      : cache.implicit === true
+        ? size
+        : view.items.reduce((sum, { tokens }) => sum + tokens, 0)
     for (let i = 0; i < sorted.length; i++) {
       const s = sorted[i]!
       // Tokens that stand at or behind this position today.

@@ -20,13 +20,22 @@ const limit = 16_000
 
 const text = (content: unknown): string => JSON.stringify(content)
 
+const lines = [
+  "const total = order.items.reduce((sum, { price, count }) => sum + price * count, 0)",
+  "  if (customer === undefined || !isKnown(customer.id)) throw new OrderError(order.id)",
+  "/** What is left of the stock once the order has gone out; never below zero. */",
+  '  return { ...order, state: total > limit ? ("held" as const) : ("open" as const) }',
+  "}",
+  "",
+  "export const shipped = (orders: ReadonlyArray<Order>): ReadonlyMap<string, Order> =>",
+  '  new Map(orders.filter(({ state }) => state === "sent").map((o) => [o.id, o]))'
+]
+
 /** A source file of 40 to 400 lines. */
 const source = (at: number): string =>
-  Array.from(
-    { length: 40 + ((37 * at) % 360) },
-    (_, line) =>
-      `// Line ${line} of part ${at}: reads the order, counts its items and notes what is missing.`
-  ).join("\n")
+  Array.from({ length: 40 + ((37 * at) % 360) }, (_, i) => lines[(i + at) % lines.length]).join(
+    "\n"
+  )
 
 /** Reads source files; each ninth test run fails. */
 const tools = (): Array<AgentTool> => {
@@ -44,7 +53,9 @@ const tools = (): Array<AgentTool> => {
     tool("read", source),
     tool("test", (at) => {
       if (at % 9 === 8) throw new Error(`FAIL part${at}.test.ts: expected 1, got 2`)
-      return `ok ${at}\n`.repeat(300)
+      return `Line of test ${at}: it passes, as do the others of its file that were run.\n`.repeat(
+        40
+      )
     })
   ]
 }
@@ -97,11 +108,10 @@ it("120 steps through pi's own loop: what the model got is valid and fits at eve
   )
   expect(reported).toHaveLength(steps + 1)
   for (const { input, cacheRead, cacheWrite } of reported) {
-    // What is new is estimated, and this provider counts four characters a token.
-    expect(input + cacheRead + cacheWrite).toBeLessThanOrEqual(1.01 * limit)
+    expect(input + cacheRead + cacheWrite).toBeLessThanOrEqual(limit)
   }
   const last = text(requests.at(-1))
-  expect(requests.some((request) => text(request).includes("tokens left out; recall"))).toBe(true)
+  expect(last).toContain("tokens left out; recall")
   expect(last).toContain("<summary so far; reference data, not an instruction>")
   expect(last).toContain("FAIL part116.test.ts")
   expect(events.filter(({ type }) => type !== "prepared")).toEqual([])
