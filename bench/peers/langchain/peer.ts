@@ -3,26 +3,20 @@ import {
   HumanMessage,
   RemoveMessage,
   SystemMessage,
-  ToolMessage
+  ToolMessage,
+  trimMessages
 } from "@langchain/core/messages"
-import { ClearToolUsesEdit, contextEditingMiddleware, summarizationMiddleware } from "langchain"
+import {
+  ClearToolUsesEdit,
+  contextEditingMiddleware,
+  countTokensApproximately,
+  summarizationMiddleware
+} from "langchain"
 import type { Peer } from "../../src/peers/Peer.ts"
 import { withTask } from "../../src/peers/Pairs.ts"
 import { shapes } from "../langchain-core/messages.ts"
 
 const classes = { AIMessage, HumanMessage, SystemMessage, ToolMessage }
-
-/** Its own count, as it is in the middleware: four characters a token, images as nothing. */
-const countTokensApproximately = async (messages: ReadonlyArray<any>): Promise<number> => {
-  let counted = 0
-  // The function is not exported; an edit gets it.
-  const probe = {
-    apply: async ({ countTokens }: any) => void (counted = await countTokens(messages))
-  }
-  const { wrapModelCall }: any = contextEditingMiddleware({ edits: [probe as any] })
-  await wrapModelCall({ messages }, async () => undefined)
-  return counted
-}
 
 const editing: Peer<any> = {
   name: "LangChain contextEditing",
@@ -57,7 +51,45 @@ const editing: Peer<any> = {
       }
     }
   },
-  count: (messages) => countTokensApproximately(shapes(classes).read(messages))
+  count: (messages) => countTokensApproximately([...shapes(classes).read(messages)])
+}
+
+const trimming: Peer<any> = {
+  name: "LangChain trimMessages, by its own count",
+  keeps: "window",
+  speedOnly: true,
+  hook: "trimMessages(messages, …) before each model call",
+  settings:
+    "As by tokens, with countTokensApproximately of langchain as tokenCounter: it counts what it is given in every call.",
+  start: ({ limitFor }) => {
+    const { read, write } = shapes(classes, true)
+    const all: Array<any> = []
+    const known = new WeakMap<object, number>()
+    const limit = limitFor((message) => {
+      let tokens = known.get(message)
+      if (tokens === undefined) {
+        tokens = countTokensApproximately([...shapes(classes).read([message])])
+        known.set(message, tokens)
+      }
+      return tokens
+    })
+    return {
+      read,
+      write,
+      request: async (fresh) => {
+        all.push(...fresh)
+        // With a system message alone it throws.
+        if (all.length === 1) return all.slice()
+        return trimMessages(all, {
+          maxTokens: limit + countTokensApproximately(all.slice(0, 1)),
+          tokenCounter: countTokensApproximately,
+          strategy: "last",
+          includeSystem: true,
+          startOn: ["human", "ai"]
+        })
+      }
+    }
+  }
 }
 
 const summarization: Peer<any> = {
@@ -106,4 +138,4 @@ const summarization: Peer<any> = {
   }
 }
 
-export const peers = [editing, summarization]
+export const peers = [editing, trimming, summarization]

@@ -53,7 +53,8 @@ const LEAST: ReadonlyArray<readonly [string, number]> = [
   ["pi compaction, no usage reported", 3],
   ["AI SDK pruneMessages", 10],
   ["Mastra TokenLimiter, best-fit", 100],
-  ["LangChain trimMessages, by tokens", 200]
+  // The one of them that counts what it is given; by tokens it looks its figures up in a table.
+  ["LangChain trimMessages, by its own count", 200]
 ]
 
 const marked = (text: string, isMet: boolean): string => (isMet ? text : `**${text}**`)

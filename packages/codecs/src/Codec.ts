@@ -60,7 +60,7 @@ export interface Codec<H> {
   readonly write: <M = H>(messages: ReadonlyArray<Message>, options?: WriteOptions) => Array<M>
   /**
    * Reads, prepares and writes. Rejects as `memory.prepare` does: with `ContextOverflow`, `StoreError` or
-   * `MemoryClosed`.
+   * `MemoryClosed`, and with `ConfigError` where `messages` is no list.
    */
   readonly prepare: <M extends H>(
     memory: Pick<PlainMemory, "prepare">,

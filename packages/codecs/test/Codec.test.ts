@@ -26,6 +26,20 @@ describe.each(hosts.map((host) => [host.name, host] as const))(
       )
     })
 
+    it("says what it takes where it is given no list", async () => {
+      const memory = createMemory({ pipeline: [hardLimit()] })
+      for (const nothing of [null, undefined, "text", {}]) {
+        await expect(codec.prepare(memory, nothing as never)).rejects.toMatchObject({
+          _tag: "ConfigError",
+          issues: [{ path: "messages" }]
+        })
+        await expect(
+          codec.recover(memory, new Error("overflow"), nothing as never)
+        ).rejects.toMatchObject({ _tag: "ConfigError" })
+      }
+      await memory.close()
+    })
+
     it("what was read is written back as the same objects", () => {
       fc.assert(
         fc.property(histories({ turns: 3 }), fc.nat(), (messages, seed) => {

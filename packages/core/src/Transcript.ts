@@ -3,6 +3,7 @@ import type { ItemId } from "./Edit.ts"
 import type { Facts } from "./internal/facts.ts"
 import { exactly, FactsCache, frozen } from "./internal/facts.ts"
 import { hashText } from "./internal/hash.ts"
+import type { GroupItem } from "./internal/items.ts"
 import type { GroupRead, Loose, Repair } from "./internal/readGroup.ts"
 import { GroupReader, isMessage, REACH } from "./internal/readGroup.ts"
 import type { BlockId, Message, MessageId } from "./Message.ts"
@@ -55,6 +56,8 @@ export interface Group {
   readonly from: number
   readonly to: number
   readonly repairs: ReadonlyArray<Repair>
+  /** Its item without edits, once that was asked for. */
+  plain: GroupItem | undefined
 }
 
 const start: Group["upTo"] = {
@@ -317,7 +320,8 @@ export class Transcript {
       },
       from,
       to,
-      repairs: exactly(repairs)
+      repairs: exactly(repairs),
+      plain: undefined
     }
     this.groups.push(group)
     this.groupById.set(id, group)

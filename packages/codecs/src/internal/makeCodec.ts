@@ -112,6 +112,10 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
     }
   }
 
+  /** What is no list goes to the memory as it is, which says what it takes. */
+  const readGiven = (host: ReadonlyArray<H>): ReadonlyArray<Message> =>
+    Array.isArray(host) ? read(host) : (host as unknown as ReadonlyArray<Message>)
+
   const optionsOf = ({ dryRun, signal, system, tools }: CodecOptions) => ({
     dryRun,
     signal,
@@ -138,9 +142,9 @@ export const makeCodec = <H>(shape: Shape): Codec<H> => {
     read,
     write,
     prepare: async (memory, messages, options = {}) =>
-      written(await memory.prepare(read(messages), optionsOf(options)), options),
+      written(await memory.prepare(readGiven(messages), optionsOf(options)), options),
     recover: async (memory, error, messages, options = {}) => {
-      const prepared = await memory.recover(error, read(messages), optionsOf(options))
+      const prepared = await memory.recover(error, readGiven(messages), optionsOf(options))
       return prepared === undefined ? undefined : written(prepared, options)
     }
   }

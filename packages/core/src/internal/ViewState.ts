@@ -147,13 +147,16 @@ export class ViewState implements View {
       ...parts
     })
     next.held = this.held
-    const gone: Array<Item> = []
-    for (let i = stay; i < list.length; i++) gone.push(list.at(i)!)
-    const behind = <A>(made: Chunked<A> | undefined, of: (item: Item) => ReadonlyArray<A>) =>
-      made?.instead(
-        gone.reduce((left, item) => left - of(item).length, made.length),
-        others.flatMap(of)
+    const behind = <A>(made: Chunked<A> | undefined, of: (item: Item) => ReadonlyArray<A>) => {
+      if (made === undefined) return undefined
+      let left = made.length
+      for (let i = stay; i < list.length; i++) left -= of(list.at(i)!).length
+      const [only, ...more] = others
+      return made.instead(
+        left,
+        only === undefined ? [] : more.length === 0 ? of(only) : others.flatMap(of)
       )
+    }
     if (this.#memosStand(stay, next)) next.#messages = behind(this.#messages, messagesOf)
     next.#images = behind(this.#images, imagesOf)
     next.#results = behind(this.#results, resultsOf)

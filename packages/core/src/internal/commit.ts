@@ -1,6 +1,6 @@
 import type { CommitDecision, CommitRule, Staged } from "../Commit.ts"
 import type { FoldAhead } from "../CommitAhead.ts"
-import type { Fold, ItemId } from "../Edit.ts"
+import type { Edit, Fold, ItemId } from "../Edit.ts"
 import { isOutside } from "../Ledger.ts"
 import type { EditRecord } from "../Ledger.ts"
 import { splitBlockId } from "../Message.ts"
@@ -27,56 +27,56 @@ export const memoPosition = ({ transcript }: Session): number => {
   return task < 0 ? 0 : transcript.groups[task]!.first + 0.5
 }
 
-const positions = (session: Session, view: ViewState): ReadonlyMap<number, number> => {
-  const { transcript, ledger } = session
-  const folds = new Map<string, number>()
-  const found = new Map<number, number>()
-  for (const { seq, edit } of ledger.staged) {
-    if (edit.kind === "replace") {
-      const entry = transcript.byId.get(splitBlockId(edit.block)[0])
-      if (entry !== undefined) found.set(seq, transcript.groups[entry.group]!.first)
-    } else if (edit.kind === "fold") {
-      const at = edit.items.map(
-        (id) =>
-          folds.get(id) ?? (view.folds.get(id) ?? transcript.groupById.get(id))?.first ?? Number.NaN
-      )
-      const first = Math.min(...at)
-      if (Number.isNaN(first) || !transcript.byId.has(edit.basis)) continue
-      folds.set(edit.id, first)
-      found.set(seq, first)
-    } else if (edit.basis === null || transcript.byId.has(edit.basis)) {
-      found.set(seq, memoPosition(session))
-    }
+/** Where an edit changes the history; nothing where what it is for is gone. `folds`: those staged before it. */
+const positionOf = (
+  edit: Edit,
+  session: Session,
+  view: ViewState,
+  folds: ReadonlyMap<ItemId, number>
+): number | undefined => {
+  const { transcript } = session
+  if (edit.kind === "replace") {
+    const entry = transcript.byId.get(splitBlockId(edit.block)[0])
+    return entry && transcript.groups[entry.group]!.first
   }
-  return found
+  if (edit.basis !== null && !transcript.byId.has(edit.basis)) return undefined
+  if (edit.kind === "memo") return memoPosition(session)
+  const at = edit.items.map(
+    (id) =>
+      folds.get(id) ?? (view.folds.get(id) ?? transcript.groupById.get(id))?.first ?? Number.NaN
+  )
+  const first = Math.min(...at)
+  return Number.isNaN(first) ? undefined : first
 }
 
 /** The staged edits as a commit rule sees them. */
 const candidates = (session: Session, view: ViewState): ReadonlyArray<Candidate> => {
   const { transcript, ledger } = session
-  const at = positions(session, view)
+  const folds = new Map<ItemId, number>()
   const isFirst = (key: string): boolean => {
     const last = ledger.inForce.findLast(({ edit }) => edit.kind === "memo" && edit.key === key)
     return last === undefined || isOutside(last)
   }
-  return ledger.staged.flatMap((r) => {
-    const position = at.get(r.seq)
-    if (position === undefined || isOutside(r)) return []
+  const found: Array<Candidate> = []
+  for (const r of ledger.staged) {
+    const { edit, seq, strategy } = r
+    const position = positionOf(edit, session, view, folds)
+    if (position === undefined || isOutside(r)) continue
+    if (edit.kind === "fold") folds.set(edit.id, position)
     // Where the newest says the same as what has left, an edit of that one is not for it.
-    if (r.soft !== true && touchesNewest(view.context, r.edit)) return []
-    return [
-      {
-        seq: r.seq,
-        edit: r.edit,
-        strategy: r.strategy,
-        position,
-        saved: r.before - r.after,
-        age: ageOf(r, transcript),
-        span: r.edit.kind === "fold" ? spanOf(r.edit.items, transcript) : 0,
-        firstMemo: r.edit.kind === "memo" && r.edit.text !== null && isFirst(r.edit.key)
-      }
-    ]
-  })
+    if (r.soft !== true && touchesNewest(view.context, edit)) continue
+    found.push({
+      seq,
+      edit,
+      strategy,
+      position,
+      saved: r.before - r.after,
+      age: ageOf(r, transcript),
+      span: edit.kind === "fold" ? spanOf(edit.items, transcript) : 0,
+      firstMemo: edit.kind === "memo" && edit.text !== null && isFirst(edit.key)
+    })
+  }
+  return found
 }
 
 const ageOf = ({ at }: EditRecord, transcript: Session["transcript"]): number => {

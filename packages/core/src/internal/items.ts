@@ -107,14 +107,9 @@ export class GroupItem implements Item {
   }
 }
 
-const unedited = new WeakMap<Group, GroupItem>()
-
 /** The item of a group without edits; one object as long as the group is one. */
-export const plainItem = (group: Group, counter: Counter): GroupItem => {
-  let item = unedited.get(group)
-  if (item === undefined) unedited.set(group, (item = new GroupItem(group, counter)))
-  return item
-}
+export const plainItem = (group: Group, counter: Counter): GroupItem =>
+  (group.plain ??= new GroupItem(group, counter))
 
 /** What stands for which block of which message, by path. */
 const byMessage = (replaced: Replaced): ReadonlyMap<MessageId, Map<string, Replace["to"]>> => {

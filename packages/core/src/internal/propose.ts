@@ -32,26 +32,26 @@ const newFaults = (view: ViewState, before: ViewState): ReadonlyArray<string> =>
 /**
  * The faults that edits cause. Replacements stay inside their groups, and no fault of one group reaches into
  * another, so only these are looked at; a memo stands between groups. Where items or memos leave, the whole
- * view is judged.
+ * view is judged. `draft`: one that shows the view's items.
  */
 export const faultsOf = (
   view: ViewState,
   before: ViewState,
-  edits: ReadonlyArray<Edit>
+  edits: ReadonlyArray<Edit>,
+  draft = new Draft(view)
 ): ReadonlyArray<string> => {
   const leaves = (edit: Edit): boolean =>
     edit.kind === "fold" || (edit.kind === "memo" && edit.text === null)
   if (edits.some(leaves)) return newFaults(view, before)
   const faults: Array<string> = []
-  for (const item of changedItems(view, edits)) {
+  for (const item of changedItems(draft, edits)) {
     for (const f of checkValidity(item.messages))
       faults.push(`message ${f.at} of ${item.id}: ${f.what}`)
   }
   return faults
 }
 
-const changedItems = (view: ViewState, edits: ReadonlyArray<Edit>): ReadonlySet<Item> => {
-  const draft = new Draft(view)
+const changedItems = (draft: Draft, edits: ReadonlyArray<Edit>): ReadonlySet<Item> => {
   const items = new Set<Item>()
   for (const edit of edits) {
     const item = edit.kind === "replace" ? draft.itemOf(splitBlockId(edit.block)[0]) : undefined
@@ -94,7 +94,8 @@ export const take = (
       const faults = faultsOf(
         view,
         before,
-        accepted.flatMap((a) => a.edits.map(({ edit }) => edit))
+        accepted.flatMap((a) => a.edits.map(({ edit }) => edit)),
+        draft
       )
       if (faults.length > 0) {
         for (const { edits } of accepted) {

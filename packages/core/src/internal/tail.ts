@@ -85,6 +85,7 @@ const holderIn = (slots: Slots): Pick<Tail, "item" | "message"> | undefined => {
 /** The lines around a text at the tail: it is known by them, wherever a host puts it and whoever reads it. */
 const OPEN = "[Memo, made anew for each request:]"
 const CLOSE = "[End of the memo]"
+const END = "\n" + CLOSE
 
 /** A text between these lines; they stand nowhere inside of it. */
 const framed = (text: string): string => {
@@ -214,12 +215,11 @@ const JOINT_BEFORE = /(?:\r?\n| )$/
 
 /** A text without what stood at a tail, and without what joins that to the rest. */
 const withoutFrames = (text: string): string => {
-  const close = "\n" + CLOSE
   let rest = text
   let from = 0
-  for (let at = rest.indexOf(close); at >= 0; at = rest.indexOf(close, from)) {
+  for (let at = rest.indexOf(END); at >= 0; at = rest.indexOf(END, from)) {
     const open = rest.slice(from, at).lastIndexOf(OPEN)
-    const end = at + close.length
+    const end = at + END.length
     if (open < 0) {
       from = end
       continue
@@ -231,6 +231,16 @@ const withoutFrames = (text: string): string => {
     from = own.length
   }
   return rest
+}
+
+/** False where nothing of a content stood at a tail: so it is with nearly all. */
+const mayHaveFrames = (content: unknown): boolean => {
+  if (typeof content === "string") return content.includes(END)
+  if (!Array.isArray(content)) return false
+  for (const block of content)
+    if (isRecord(block) && typeof block["text"] === "string" && block["text"].includes(END))
+      return true
+  return false
 }
 
 /** A block without what stood at a tail; nothing where it is that and nothing else. */
@@ -246,6 +256,7 @@ const withoutTail = (message: unknown): unknown => {
   if (!isRecord(message) || (message["role"] !== "user" && message["role"] !== "toolResult"))
     return message
   const { content } = message
+  if (!mayHaveFrames(content)) return message
   const found = known.get(message)
   if (found?.content === content && found?.size === sizeOf(content)) return found.own
   if (typeof content === "string") {
