@@ -22,7 +22,3 @@ export const importTime = async (
     ? Number(ms)
     : fail(`${specifier} can't be imported on ${node}:\n${output}`)
 }
-
-/** The middle one of an odd number of values. */
-export const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0

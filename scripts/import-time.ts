@@ -1,8 +1,9 @@
 // Compares the cold import of core with that of the Effect modules that it uses: both in fresh
-// processes, taking turns. It may cost 1.5 times as much.
+// processes, taking turns. It may cost 1.5 times as much. The fastest of each counts: load only adds, and adds more
+// to what reads more files.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import { importTime, median } from "./cold-import.ts"
+import { importTime } from "./cold-import.ts"
 import { fail, root } from "./workspace.ts"
 
 const limit = 1.5
@@ -40,9 +41,10 @@ for (let i = 0; i < rounds; i++) {
   core.push(await timeOf(entry))
   effect.push(await timeOf(baseline))
 }
-const ratio = median(core) / median(effect)
+const [own, modules] = [Math.min(...core), Math.min(...effect)]
+const ratio = own / modules
 const figures =
-  `core ${median(core).toFixed(0)} ms, its ${names.length} Effect modules ` +
-  `${median(effect).toFixed(0)} ms: ${ratio.toFixed(2)} x`
+  `core ${own.toFixed(0)} ms, its ${names.length} Effect modules ${modules.toFixed(0)} ms: ` +
+  `${ratio.toFixed(2)} x`
 if (ratio > limit) fail(`${figures}; at most ${limit} x is allowed`)
 console.log(figures)

@@ -180,7 +180,7 @@ export const writePage = (
     part(
       "Speed",
       speed,
-      "A GUI run with screenshots of 133 KB of base64. The history is there; each request brings a call and a result. A session has 200 requests, or 15 s of them; up to 20 sessions, each with objects of its own, as long as there are 10 s. Medians, of the later half of the sessions (warm) and of the first (young: most of the time is the engine's, which has yet to compile what runs). A peer that takes longer than 60 s at a size is stopped. Varve counts tokens, keeps 3 images in batches of 10, and guards with `hardLimit`. What the peers get is already in their shape.",
+      "A GUI run with screenshots of 133 KB of base64. The history is there; each request brings a call and a result. A session has 200 requests, or 15 s of them; up to 20 sessions, each with objects of its own, as long as there are 10 s. Medians, of the later half of the sessions (warm) and of the first (young: most of the time is the engine's, which has yet to compile what runs). A peer that takes longer than 60 s at a size is stopped. Varve counts tokens, keeps 3 images and guards with `hardLimit`: in every request, where each new image stages an edit and each tenth brings them into force (nothing to do: nothing new in force), and from the mark on that others have. What the peers get is already in their shape.",
       (result) => {
         svg("speed", speedPlot(result))
         return speedPage(result)

@@ -82,6 +82,7 @@ export const speed = async (
   const rows: Array<SpeedRow> = []
   const all: ReadonlyArray<readonly [string, string]> = [
     ["-", "Varve"],
+    ["-", "Varve, from a mark on"],
     ["-", "sliding window"],
     ...published.flatMap(([{ folder }, peers]) => peers.map(({ name }) => [folder, name] as const))
   ]

@@ -48,7 +48,15 @@ const MOST: Readonly<Record<keyof Times, Readonly<Record<number, number>>>> = {
   acting: { 1000: 0.3, 10_000: 3, 100_000: 40 }
 }
 
-/** How many times as long a request of theirs is to take. */
+/** What a request of ours takes that does as much as one of theirs: nothing, or what there is to do each time. */
+const like = (
+  [each, atMark]: ReadonlyArray<SpeedRow>,
+  theirs: Speed | string | undefined,
+  i: number,
+  when: When = "warm"
+): number | null => usual((timesOf(theirs, when).idle === null ? each : atMark)?.speeds[i], when)
+
+/** How many times as long a request of theirs is to take: with nothing to do, or where they act in every request. */
 const LEAST: ReadonlyArray<readonly [string, number]> = [
   ["pi compaction, no usage reported", 3],
   ["AI SDK pruneMessages", 10],
@@ -61,20 +69,21 @@ const marked = (text: string, isMet: boolean): string => (isMet ? text : `**${te
 
 /** What we want of ourselves; what is missed is bold. */
 const goalsTable = ({ rows, sizes }: SpeedPart): string => {
-  const [own] = rows
+  const [each, atMark] = rows
   const at = sizes.flatMap((size, i) => (size in MOST.idle ? [i] : []))
   const both = (say: (i: number, when: When) => string) =>
     at.map((i) => `${say(i, "warm")} / ${say(i, "young")}`)
   const within = (what: keyof Times) =>
     both((i, when) => {
-      const ms = timesOf(own?.speeds[i], when)[what]
+      const ms = timesOf((what === "idle" ? atMark : each)?.speeds[i], when)[what]
       return ms === null ? "–" : marked(short(ms), ms <= MOST[what][sizes[i]!]!)
     })
   const times = (name: string, least: number) => {
     const peer = rows.find((row) => row.name === name)
     return both((i, when) => {
       if (peer?.speeds[i] === "> 60 s") return "too slow"
-      const [ours, theirs] = [usual(own?.speeds[i], when), usual(peer?.speeds[i], when)]
+      const theirs = usual(peer?.speeds[i], when)
+      const ours = like(rows, peer?.speeds[i], i, when)
       if (ours === null || theirs === null) return "–"
       return marked(`${short(theirs / ours)}x`, theirs / ours >= least)
     })
@@ -105,18 +114,19 @@ export const speedPlot = ({ rows, sizes }: SpeedPart): string =>
   )
 
 export const speedPage = (part: SpeedPart): string => {
-  const [own, ...peers] = part.rows
-  const faster = peers.flatMap(({ name, speeds }) =>
-    speeds.some((speed, i) => (usual(speed) ?? Infinity) < (usual(own?.speeds[i]) ?? 0))
-      ? [name]
-      : []
-  )
+  const faster = part.rows
+    .slice(2)
+    .flatMap(({ name, speeds }) =>
+      speeds.some((speed, i) => (usual(speed) ?? Infinity) < (like(part.rows, speed, i) ?? 0))
+        ? [name]
+        : []
+    )
   return [
     timesTable(part, "warm"),
     "![Time of a request by the number of messages](speed.svg)",
     `**Faster than Varve at some size:** ${faster.length === 0 ? "none" : faster.join(", ")}. ` +
       "What only looks at the usage that the provider reported, or cuts a list, does less: it counts nothing, keeps no record of what it took away, and checks nothing.",
-    "What we want of ourselves, and of the time of others as a multiple of ours; what is missed is bold.",
+    "What we want of ourselves, and of the time of others as a multiple of ours; what is missed is bold. With nothing to do: from a mark on, below it. Who acts in every request is held against Varve that does so too.",
     goalsTable(part),
     details("In a young process", timesTable(part, "young"))
   ].join("\n\n")

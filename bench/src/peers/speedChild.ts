@@ -1,6 +1,14 @@
 // One peer at one size, in a process of its own, so that it can be stopped and shares nothing with the others:
 // `speedChild.ts FOLDER NAME SIZE`. Writes one line of JSON; FOLDER is `-` for what is in this folder.
-import { createMemory, Commit, defaultProfile, hardLimit, type Message } from "@varve/core"
+import {
+  createMemory,
+  Commit,
+  defaultProfile,
+  hardLimit,
+  type Message,
+  Policy,
+  Trigger
+} from "@varve/core"
 import { keepImages } from "@varve/simulator"
 import { load, PACKAGES } from "./Catalog.ts"
 import { setupOf, standIn } from "./Inputs.ts"
@@ -17,15 +25,16 @@ const SESSIONS = 20
 /** ms of the process after which none is begun any more. */
 const START_BEFORE = 10_000
 
-/** `prepare` of a memory with batches of 10 images, as a peer. */
-const varve: Peer<Message> = {
-  name: "Varve",
+/** `prepare` of a memory with batches of 10 images, as a peer: from its first request on, or from a mark on. */
+const varve = (name: string, isMarked: boolean): Peer<Message> => ({
+  name,
   keeps: "results",
   hook: "memory.prepare(history)",
   settings: "",
-  start: () => {
+  start: ({ at }) => {
+    const images = keepImages(3)
     const memory = createMemory({
-      pipeline: [keepImages(3), hardLimit()],
+      pipeline: [isMarked ? Policy.when(Trigger.tokens(at), images) : images, hardLimit()],
       profile: { ...defaultProfile, contextWindow: 2_000_000_000 },
       commit: Commit.batched({ size: 10 })
     })
@@ -39,13 +48,15 @@ const varve: Peer<Message> = {
       }
     }
   }
-}
+})
 
 const [folder = "-", name = "", length = "100"] = process.argv.slice(2)
 const size = Number(length)
-const own: ReadonlyArray<Peer> = [varve as Peer, slidingWindow as Peer]
+const own = [varve("Varve", false), varve("Varve, from a mark on", true), slidingWindow]
 const found =
-  folder === "-" ? own : await load(PACKAGES.find((p) => p.folder === folder) ?? PACKAGES[0]!)
+  folder === "-"
+    ? (own as ReadonlyArray<Peer>)
+    : await load(PACKAGES.find((p) => p.folder === folder) ?? PACKAGES[0]!)
 const peer = found.find((p) => p.name === name)
 if (peer === undefined) throw new Error(`no peer ${name} in ${folder}`)
 
