@@ -1,15 +1,8 @@
 import * as Schema from "effect/Schema"
 import type { Edit } from "./Edit.ts"
-import type { CommitWork } from "./internal/pays.ts"
-import {
-  endsBatch,
-  freshIn,
-  newestReasoning,
-  priceOfCall,
-  priceOfCommit,
-  requestsLeft,
-  usd
-} from "./internal/pays.ts"
+import type { Cut } from "./internal/cuts.ts"
+import { cutsOf } from "./internal/cuts.ts"
+import { endsBatch, priceOfCall, requestsAhead, requestsLeft, usd } from "./internal/pays.ts"
 import { decodeOptions, Positive } from "./Options.ts"
 import type { Profile } from "./Profile.ts"
 import { pricesAt } from "./Profile.ts"
@@ -109,18 +102,6 @@ export const batched = (options: { readonly size: number }): CommitRule => {
   }
 }
 
-/**
- * How much longer a run of unknown length is taken to go on, as a share of its requests so far. The lengths of
- * agents' runs vary so widely that two runs of three that have come so far go on for at least half as long.
- */
-const SHARE_AHEAD = 0.5
-
-/**
- * The same for a fold of several groups, as a summary is. That is wanted for the room that it makes as well, so
- * even odds do: every second run goes on for as long again.
- */
-const FOLD_AHEAD = 1
-
 const BatchedOptions = Schema.Struct({ size: Positive })
 
 const WhenItPaysSchema = Schema.Struct({
@@ -149,7 +130,8 @@ export interface WhenItPaysOptions {
  *   together came in: the next one will take about as long to come, and sharing the re-write with it would cost
  *   more than that saves. Without marks, where every commit writes all of the history, this request counts as
  *   well: waiting for it makes what is to be written longer (where the provider sets a mark at the end of each
- *   request by itself, a commit behind one of those writes no more than what stands behind it);
+ *   request by itself, a commit behind one of those writes no more than what stands behind it, and so does one right
+ *   behind the task where folds leave little else);
  * - rewrite: what it costs to write anew what stands behind the cut (tokens x (price of a write - price of a
  *   read)), and the part of it that is due in every commit: what stands behind the newest staged edit. What has
  *   come since the last request is written in any case: it counts only where the length isn't known, as a margin
@@ -197,11 +179,9 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
     const { cache } = profile
     // All sums are in the counter's tokens; sizes and USD are the model's.
     const { scale } = view
-    const size = view.usage.tokens / scale
     const prices = pricesAt(profile.prices, view.usage.tokens)
     const left = requestsLeft(expectedRequests, view.requests)
-    const aheadOf = ({ span }: Staged): number =>
-      left ?? view.requests * (span > 0 ? FOLD_AHEAD : SHARE_AHEAD)
+    const aheadOf = (s: Staged): number => left ?? requestsAhead(s, view)
     if (cache.kind === "none" || view.cacheCold) {
       // Nothing is written anew, but a call is paid for.
       const again = cache.kind === "none" ? prices.input : prices.cacheRead
@@ -216,63 +196,17 @@ export const whenItPays = (options: WhenItPaysOptions = {}): CommitRule => {
         reason: cache.kind === "none" ? "no cache to lose" : "the cache is cold"
       }
     }
-    const fresh = left === undefined ? 0 : freshIn(view)
-    const lost = profile.reasoning === "drop" ? newestReasoning(view) : 0
-    const sorted = staged.toSorted((a, b) => b.position - a.position)
-    let best: { readonly cut: number; readonly net: number; readonly cost: number } | undefined
-    // Tokens that the edits behind the cut take away: of one request, of those made so far, of those to come.
-    let [saved, waited, ahead] = [0, 0, 0]
-    let behind = 0
-    let calls = 0
-    let tail: CommitWork | undefined
-    let at = view.items.length - 1
-    // Where a cache is read at marks alone and nobody sets one at the cut, all of the history is written anew. Where
-    // the provider sets one at the end of each request by itself, what stands before one of those is read: as far
-    // back as it looks, and as long as nothing has changed in front of them.
-    const isMarked = cache.kind === "marks" && !marks
-    const reach = cache.implicit === true ? Math.min(cache.lookback ?? 0, view.stable) : 0
-    // Who sets marks at all has one behind the system text, but nobody sets these.
-    const all = !isMarked
-      ? 0
-      : cache.implicit === true
-        ? size
-        : view.items.reduce((sum, { tokens }) => sum + tokens, 0)
-    for (let i = 0; i < sorted.length; i++) {
-      const s = sorted[i]!
-      // Tokens that stand at or behind this position today.
-      for (; at >= 0 && view.items[at]!.first + view.items[at]!.members.length > s.position; at--) {
-        behind += view.items[at]!.tokens
-      }
-      const whole = isMarked && view.items.length - 1 - at > reach
-      saved += s.saved
-      waited += s.saved * (s.age + s.span)
-      ahead += s.saved * aheadOf(s)
-      calls += priceOfCall(s, profile.prices)
-      if (sorted[i + 1]?.position === s.position) continue
-      const then = pricesAt(profile.prices, view.usage.tokens - scale * saved)
-      const tokens = Math.max(0, (whole ? all : behind) - saved - fresh)
-      const again: CommitWork = { tokens, reasoning: lost, calls }
-      const cost = priceOfCommit(again, then)
-      tail ??= again
-      if (saved <= 0) continue
-      // What all of a request costs more where the edits bring it below the size from which a dearer price holds.
-      const dearer = Math.max(0, size * (prices.cacheRead - then.cacheRead))
-      const each = saved * then.cacheRead + dearer
-      // For the dearer price this request counts as well: with the edits it would not be paid. So it does where all
-      // is written anew in any case: waiting makes that longer.
-      const paid = whole ? waited + saved : waited
-      const earned = paid * then.cacheRead + (dearer * (waited + saved)) / saved
-      const net = ahead * then.cacheRead + (dearer * ahead) / saved - cost
+    const cuts = cutsOf(staged, view, profile, { ahead: aheadOf, left, marks })
+    let best: Cut | undefined
+    for (const cut of cuts) {
+      const { cost, due, each, earned, net } = cut
       if (!(earned > 0 && net >= 0)) continue
-      const due = whole ? cost : Math.max(priceOfCommit(tail, then), calls)
       if (!(left === undefined ? earned >= due : endsBatch(earned, each, due, left))) continue
       // An earlier cut that re-writes hardly more takes its edits along: a memo before a fold, say.
-      if (best === undefined || net >= best.net || cost <= 1.1 * best.cost) {
-        best = { cut: whole ? first(staged) : s.position, net, cost }
-      }
+      if (best === undefined || net >= best.net || cost <= 1.1 * best.cost) best = cut
     }
     if (best === undefined) return wait("the re-write would cost more than it saves so far")
     const reason = `${usd(scale * best.cost)} of re-writing, for ${usd(scale * (best.cost + best.net))} in the requests to come`
-    return { cut: best.cut, reason }
+    return { cut: best.at, reason }
   }
 }

@@ -49,9 +49,10 @@ export interface Prepared<M> {
   readonly messages: ReadonlyArray<M>
   readonly report: Report
   /**
-   * Where cache marks do most good: indexes of messages behind which one should stand, ascending. The last
-   * message; the last one that stands as it did in the request before; the last one that the next commit will
-   * leave as it is. Empty where the provider has no marks.
+   * Where cache marks do most good: indexes of messages behind which one should stand, ascending, at most three. The
+   * last message; the last one that stands as it did in the request before, where a read from the last message doesn't
+   * look back so far; the last ones that the next commit will leave as they are, at the first edit that waits and at
+   * those that are due soonest. Empty where the provider has no marks.
    */
   readonly marks: ReadonlyArray<number>
   /** Set where what can't be cut is over a limit, and only by `prepareAnyway`. */

@@ -15,7 +15,6 @@ export { isUnknownRole } from "./internal/readGroup.ts"
 /** A message of the transcript with what is known of it. */
 export interface Entry {
   readonly id: MessageId
-  readonly hostId: string | undefined
   readonly message: Message
   readonly facts: Facts
   /** Position in the host's list; -1 for a result that was put in for a call without one. */
@@ -71,6 +70,12 @@ const start: Group["upTo"] = {
   task: -1,
   newestUser: undefined,
   newestImage: undefined
+}
+
+/** The host's own id of a message, where it gives one. */
+export const hostIdOf = (message: object): string | undefined => {
+  const { id } = message as { readonly id?: unknown }
+  return typeof id === "string" && id !== "" ? id : undefined
 }
 
 /** Stands at the front where a provider wants a user's message there and the history has none. */
@@ -205,7 +210,7 @@ export class Transcript {
       for (const { at, facts } of this.groups[g]!.entries) {
         if (at <= from.at) continue
         tokens += facts.tokens
-        fixed += facts.imageTokens
+        for (const image of facts.images) fixed += image.tokens
       }
     }
     return { tokens, fixed }
@@ -266,17 +271,19 @@ export class Transcript {
     } = before
     const entries = parts.map(({ message, at }): Entry => {
       const facts = this.#facts.of(message)
-      const hostId = typeof message.id === "string" && message.id !== "" ? message.id : undefined
+      const hostId = hostIdOf(message)
       const nth = facts.times++
       const id =
         (hostId === undefined ? "" : hostId + "@") + facts.print + (nth === 0 ? "" : "#" + nth)
-      const entry = { id, hostId, message: message as Message, facts, at, group: index }
+      const entry = { id, message: message as Message, facts, at, group: index }
       this.byId.set(id, entry)
       tokens += facts.tokens
       bytes += facts.bytes
-      images += facts.images.length
-      imageBytes += facts.imageBytes
-      imageTokens += facts.imageTokens
+      for (const image of facts.images) {
+        images++
+        imageBytes += image.bytes
+        imageTokens += image.tokens
+      }
       if (message.role === "assistant") requests++
       if (message.role === "user" && message !== OPENER) {
         turns++

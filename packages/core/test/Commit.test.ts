@@ -225,6 +225,43 @@ describe("Commit.whenItPays", () => {
     expect([withSystem(154), withSystem(155)]).toEqual([null, 4])
   })
 
+  it("counts on what the host said before any answer, where folds leave little behind it", () => {
+    const cache = { ...profile.cache, kind: "marks" as const, implicit: true, lookback: 5 }
+    const view = (stable: number, opening: ItemRef["kind"], empty: boolean) => {
+      const { items, ...rest } = after(1000, viewOf(16, 100))
+      const said = items.map((item, i): ItemRef =>
+        i === 0
+          ? { ...item, kind: opening, messages: opening === "fold" && empty ? [] : [user("task")] }
+          : { ...item, messages: [assistant(text("done"))] }
+      )
+      return { ...rest, items: said, stable, usage: { ...rest.usage, tokens: 1600 } }
+    }
+    const of = (
+      age: number,
+      taken: number,
+      stable = 5,
+      opening: ItemRef["kind"] = "group",
+      empty = false
+    ) => {
+      const edit = Edit.fold(
+        Array.from({ length: taken }, (_, i) => `g${i + 1}`),
+        "x",
+        "m15"
+      )
+      return rule([staged(1, 60, { age, edit })], view(stable, opening, empty), {
+        ...profile,
+        cache
+      }).cut
+    }
+    // A fold of 11 groups leaves 5 items: (1 500 - 60) x 0.9 = 1 296 against 6 a request. Of all of it: 1 386.
+    expect([of(215, 11), of(216, 11)]).toEqual([null, 1])
+    expect([of(229, 10), of(230, 10)]).toEqual([null, 1])
+    // Too long ago, or no end of a request.
+    expect([of(229, 11, 6), of(230, 11, 6)]).toEqual([null, 1])
+    expect([of(229, 11, 5, "fold"), of(230, 11, 5, "fold")]).toEqual([null, 1])
+    expect([of(215, 11, 5, "fold", true), of(216, 11, 5, "fold", true)]).toEqual([null, 1])
+  })
+
   it("with a known length of the run, makes no edit that the requests to come can't pay back", () => {
     const of = (expectedRequests: number, age = 100) =>
       Commit.whenItPays({ expectedRequests })([staged(4, 60, { age })], viewOf(10, 100), profile)

@@ -140,6 +140,35 @@ describe.skipIf(!hasData)("when it pays, on real sessions", { timeout: 300_000 }
     for (const [idle, slides, pays] of totals) expect(pays).toBeLessThan(Math.min(idle, slides))
   })
 
+  it("with the few marks that a provider takes, costs next to what marks behind every message would", async () => {
+    for (const trace of traces) {
+      for (const sheet of [sheets[0]!, sheets[1]!, sheets[3]!]) {
+        const policy = whenItPays(keep, { marks: true })
+        const everywhere: Policy = {
+          ...policy,
+          start: (given) => {
+            const running = policy.start(given)
+            return {
+              ...running,
+              prepare: async (history, at) => {
+                const answer = await running.prepare(history, at)
+                return { ...answer, marks: answer.messages.map((_, i) => i) }
+              }
+            }
+          }
+        }
+        const cache = { ...sheet.profile.cache, marks: 1e9 }
+        const best = await simulate(trace, everywhere, {
+          ...sheet,
+          profile: { ...sheet.profile, cache },
+          counter: estimateCounter()
+        })
+        const { cost } = await simulate(trace, policy, { ...sheet, counter: estimateCounter() })
+        expect(cost / best.cost, `${trace.name}, ${sheet.name}`).toBeLessThan(1.01)
+      }
+    }
+  })
+
   it("of their lengths is in the mean within half of the optimum, and far better", async () => {
     const lengths = traces.map(({ requests }) => Math.min(300, requests.length))
     for (const sheet of sheets) {

@@ -10,6 +10,7 @@ import { fingerprint } from "./hash.ts"
 export interface ImageFact {
   readonly path: string
   readonly size: ImageSize | undefined
+  /** In the provider's own unit, which no learned ratio scales. */
   readonly tokens: number
   readonly bytes: number
 }
@@ -20,9 +21,6 @@ export interface Facts {
   readonly tokens: number
   readonly bytes: number
   readonly images: ReadonlyArray<ImageFact>
-  readonly imageBytes: number
-  /** Tokens of its images: the provider's own unit, which no learned ratio scales. */
-  readonly imageTokens: number
   readonly calls: ReadonlyArray<string>
   readonly thinking: number
   /** True where a call has no id or no name, or two have one id that is not empty. */
@@ -37,10 +35,21 @@ const NONE: ReadonlyArray<never> = []
 export const exactly = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> =>
   list.length === 0 ? NONE : list.slice()
 
+let lastSize: ImageSize | undefined
+
+/** One object for the same size: an agent's screenshots mostly have one. */
+const shared = (size: ImageSize | undefined): ImageSize | undefined =>
+  size !== undefined &&
+  size.width === lastSize?.width &&
+  size.height === lastSize.height &&
+  size.format === lastSize.format
+    ? lastSize
+    : (lastSize = size)
+
 export const imageFact = (block: Block, path: string, counter: Counter): ImageFact | undefined => {
   const image = imageOf(block)
   if (image === undefined) return undefined
-  const size = image.data === undefined ? undefined : readImageSize(image.data)
+  const size = image.data === undefined ? undefined : shared(readImageSize(image.data))
   return { path, size, tokens: counter.image(size, image.detail), bytes: image.data?.length ?? 0 }
 }
 
@@ -104,19 +113,11 @@ const measure = (message: Message, print: string, counter: Counter): Facts => {
       if (isCall(block)) calls.push(block.id)
     } else if (block.type === "thinking") thinking++
   })
-  let imageBytes = 0
-  let imageTokens = 0
-  for (const image of images) {
-    imageBytes += image.bytes
-    imageTokens += image.tokens
-  }
   return {
     print,
     tokens: counter.message(message),
     bytes: messageBytes(message),
     images: exactly(images),
-    imageBytes,
-    imageTokens,
     calls: exactly(calls),
     thinking,
     oddCalls,

@@ -25,17 +25,16 @@ export interface Item extends ItemRef {
 
 const NONE: ReadonlyArray<never> = []
 
+/** The figures that a group has as well. */
+type Sums = Pick<Group, "tokens" | "bytes" | "images" | "imageBytes" | "imageTokens">
+
 /** A group as the host gave it, or with blocks replaced. What is dear is made when asked for. */
 export class GroupItem implements Item {
-  readonly kind = "group"
   readonly group: Group
   readonly replaced: Replaced | undefined
   readonly messages: ReadonlyArray<Message>
-  readonly tokens: number
-  readonly bytes: number
-  readonly imageCount: number
-  readonly imageBytes: number
-  readonly imageTokens: number
+  /** What it costs; without edits what its group does. */
+  readonly #sums: Sums
   #members: ReadonlyArray<MessageId> | undefined
   #images: ReadonlyArray<ImageRef> | undefined
   #results: ReadonlyArray<ResultRef> | undefined
@@ -45,11 +44,7 @@ export class GroupItem implements Item {
     this.replaced = replaced
     if (replaced === undefined) {
       this.messages = Object.freeze(group.entries.map((e) => e.message))
-      this.tokens = group.tokens
-      this.bytes = group.bytes
-      this.imageCount = group.images
-      this.imageBytes = group.imageBytes
-      this.imageTokens = group.imageTokens
+      this.#sums = group
       return
     }
     let { tokens, bytes } = group
@@ -63,12 +58,39 @@ export class GroupItem implements Item {
       return message
     })
     this.messages = Object.freeze(messages)
-    this.tokens = tokens
-    this.bytes = bytes
-    this.#images = imagesOf(this, counter)
-    this.imageCount = this.#images.length
-    this.imageBytes = this.#images.reduce((sum, image) => sum + image.bytes, 0)
-    this.imageTokens = this.#images.reduce((sum, image) => sum + image.tokens, 0)
+    const left = imagesOf(this, counter)
+    this.#images = left
+    this.#sums = {
+      tokens,
+      bytes,
+      images: left.length,
+      imageBytes: left.reduce((sum, image) => sum + image.bytes, 0),
+      imageTokens: left.reduce((sum, image) => sum + image.tokens, 0)
+    }
+  }
+
+  get kind(): "group" {
+    return "group"
+  }
+
+  get tokens(): number {
+    return this.#sums.tokens
+  }
+
+  get bytes(): number {
+    return this.#sums.bytes
+  }
+
+  get imageCount(): number {
+    return this.#sums.images
+  }
+
+  get imageBytes(): number {
+    return this.#sums.imageBytes
+  }
+
+  get imageTokens(): number {
+    return this.#sums.imageTokens
   }
 
   /** True where these are its replacements. */

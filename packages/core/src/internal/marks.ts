@@ -1,6 +1,14 @@
-import { splitBlockId } from "../Message.ts"
+import { blocksOf, splitBlockId } from "../Message.ts"
+import { candidates } from "./candidates.ts"
+import { likelyCuts } from "./cuts.ts"
 import type { Session } from "./Session.ts"
 import type { ViewState } from "./ViewState.ts"
+
+/** How many are named: with the host's own behind the system text, as many as a provider takes. */
+const MOST = 3
+
+/** Positions that a read looks back, where a profile doesn't say. */
+const LOOKBACK = 20
 
 /** The first group that a staged edit, or else the oldest image that may go, would change. */
 const nextChange = ({ ledger, transcript }: Session, view: ViewState): number => {
@@ -24,6 +32,27 @@ const nextChange = ({ ledger, transcript }: Session, view: ViewState): number =>
   return entry === undefined ? Infinity : transcript.groups[entry.group]!.first
 }
 
+/** The message in front of a position of the host's history, where memos have half ones; -1 where there is none. */
+const messageBefore = ({ list, memoItems, memoPlace, totals }: ViewState, position: number) => {
+  let items = list.length
+  let messages = totals.messages
+  for (; items > 0 && list.at(items - 1)!.first >= position; items--)
+    messages -= list.at(items - 1)!.messages.length
+  const memos = memoPlace > items || !Number.isInteger(position) ? memoItems.size : 0
+  return messages - memos - 1
+}
+
+/** True where a read that looks back from the newest message gets as far as this one. */
+const isInReach = ({ list, profile, totals }: ViewState, message: number): boolean => {
+  let left = profile.cache.lookback ?? LOOKBACK
+  let at = totals.messages - 1
+  for (let i = list.length - 1; i >= 0 && at > message && left > 0; i--)
+    for (const one of list.at(i)!.messages.toReversed()) {
+      if (at-- > message) left -= Math.max(1, blocksOf(one).length)
+    }
+  return left > 0
+}
+
 /** Where cache marks do most good; see `Prepared.marks`. */
 export const cacheMarks = (
   session: Session,
@@ -32,16 +61,17 @@ export const cacheMarks = (
 ): ReadonlyArray<number> => {
   if (view.profile.cache.kind !== "marks") return []
   const last = view.tailAt - 1
+  const same = Math.min(kept - 1, last)
   const change = nextChange(session, view)
-  let next = -1
-  if (change !== Infinity) {
-    const place = view.memoPlace
-    next += place === 0 ? view.memoItems.size : 0
-    for (let i = 0; i < view.items.length && view.items[i]!.first < change; i++) {
-      next += view.items[i]!.messages.length + (i + 1 === place ? view.memoItems.size : 0)
-    }
-  }
-  return [...new Set([kept - 1, next, last])]
-    .filter((m) => m >= 0 && m <= last)
+  const wanted = [
+    last,
+    // Where nothing broke, the last one looks back to it.
+    ...(isInReach(view, same) ? [] : [same]),
+    ...(change === Infinity ? [] : [messageBefore(view, change)]),
+    ...likelyCuts(candidates(session, view), view).map((at) => messageBefore(view, at)),
+    same
+  ]
+  return [...new Set(wanted.filter((m) => m >= 0 && m <= last))]
+    .slice(0, MOST)
     .sort((a, b) => a - b)
 }

@@ -12,7 +12,23 @@ const MOST_REQUESTS = 1e9
 export const requestsLeft = (expected: number | undefined, made: number): number | undefined =>
   expected === undefined || made > expected ? undefined : Math.min(expected - made, MOST_REQUESTS)
 
-const isAnswer = ({ role }: Message): boolean => role === "assistant"
+/**
+ * How much longer a run of unknown length is taken to go on, as a share of its requests so far. The lengths of
+ * agents' runs vary so widely that two runs of three that have come so far go on for at least half as long.
+ */
+export const SHARE_AHEAD = 0.5
+
+/**
+ * The same for a fold of several groups, as a summary is. That is wanted for the room that it makes as well, so
+ * even odds do: every second run goes on for as long again.
+ */
+const FOLD_AHEAD = 1
+
+/** Requests to come in which an edit will save, where the length of the run isn't known. */
+export const requestsAhead = ({ span }: Staged, { requests }: View): number =>
+  requests * (span > 0 ? FOLD_AHEAD : SHARE_AHEAD)
+
+export const isAnswer = ({ role }: Message): boolean => role === "assistant"
 
 /** Tokens that no request had yet: what the model wrote last, and what came behind it. */
 export const freshIn = ({ items }: View): number => {
