@@ -89,6 +89,11 @@ export const goals = (part: CostPart): ReadonlyArray<Goal> => {
   const nothing = (one: CostTable) => one.rows.filter((row) => row.who === "none")
   const bound = (name: string) => (one: CostTable) => one.rows.filter((row) => row.name === name)
   const long = gui.filter((one) => lengthOf(one) >= 100)
+  // Newest images are what no peer can keep: they are held against batches of a fixed size.
+  const [images, peers] = [
+    long.filter((t) => t.kept === "images"),
+    long.filter((t) => t.kept !== "images")
+  ]
   const short = part.tables.filter((one) => lengthOf(one) === 30)
   const logs = part.logs.map(({ name, costs }) => ({ name, costs }))
   const onLogs = (own: "pays" | "known", marks: "" | "Marks") =>
@@ -113,14 +118,21 @@ export const goals = (part: CostPart): ReadonlyArray<Goal> => {
   )
   return [
     goalOf(
-      "at most the best peer's cost, GUI runs of 100 and 300 steps, all kinds, each sheet",
+      "at most the best peer's cost, GUI runs of 100 and 300 steps, all that peers can keep, each sheet",
       0,
-      figuresOf(part, long, PAYS, peersOf)
+      figuresOf(part, peers, PAYS, peersOf)
     ),
-    goalOf("the same, with marks", 0, figuresOf(part, long, MARKED, peersOf)),
-    goalOf("the same, length known", 0, figuresOf(part, long, KNOWN, peersOf)),
+    goalOf("the same, with marks", 0, figuresOf(part, peers, MARKED, peersOf)),
+    goalOf("the same, length known", 0, figuresOf(part, peers, KNOWN, peersOf)),
     goalOf(
-      "the same, coding runs of 100 steps, length unknown",
+      "newest images, at most the cost of the best batch of a fixed size",
+      0,
+      figuresOf(part, images, PAYS, peersOf)
+    ),
+    goalOf("the same, with marks", 0, figuresOf(part, images, MARKED, peersOf)),
+    goalOf("the same, length known", 0, figuresOf(part, images, KNOWN, peersOf)),
+    goalOf(
+      "at most the best peer's cost, coding runs of 100 steps, length unknown",
       0,
       figuresOf(
         part,

@@ -16,6 +16,7 @@ import { createMemory } from "../src/createMemory.ts"
 import type { Store } from "../src/Store.ts"
 import { memoryStore } from "../src/Store.ts"
 import type { VarveEvent } from "../src/VarveEvent.ts"
+import { bundle } from "./fixtures/bundle.ts"
 import type { Ack } from "./fixtures/killSession.ts"
 import {
   goOn,
@@ -33,8 +34,8 @@ const RUNS = 200
 /** Requests of one run at most. */
 const MOST = 14
 
-const fixture = join(import.meta.dirname, "fixtures/remember-forever.ts")
 const base = mkdtempSync(join(tmpdir(), "varve-memory-kill-"))
+const program = bundle("remember-forever", join(base, "program"))
 afterAll(() => rmSync(base, { recursive: true }))
 
 const random = (below: number): number => Math.floor(Math.random() * below)
@@ -53,9 +54,14 @@ beforeAll(() =>
 )
 
 /** Runs the session on from a length; kills it a moment after so many requests. Gives what it said. */
-const killed = (directory: string, from: number, requests: number): Promise<ReadonlyArray<Ack>> =>
-  new Promise((resolve, reject) => {
-    const args = ["--conditions=@varve/source", fixture, directory, String(from)]
+const killed = async (
+  directory: string,
+  from: number,
+  requests: number
+): Promise<ReadonlyArray<Ack>> => {
+  // What a process of half a second optimizes never pays.
+  const args = ["--no-opt", "--no-maglev", await program, directory, String(from)]
+  return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, NODE_COMPILE_CACHE: join(base, "compiled") }
@@ -64,7 +70,7 @@ const killed = (directory: string, from: number, requests: number): Promise<Read
     const spins = random(300_000)
     child.stdout.on("data", (chunk: Buffer) => {
       out += chunk.toString()
-      if (out.split("\n").length <= requests) return
+      if (child.killed || out.split("\n").length <= requests) return
       for (let i = 0; i < spins; i++) Math.random()
       child.kill("SIGKILL")
     })
@@ -75,6 +81,7 @@ const killed = (directory: string, from: number, requests: number): Promise<Read
       else reject(new Error(`the fixture ended by itself with ${code}`))
     })
   })
+}
 
 const journal = (directory: string): string => join(directory, readdirSync(directory)[0]!)
 

@@ -54,18 +54,30 @@ interface Laid {
   readonly places: ReadonlyArray<number>
 }
 
-const layOut = (pieces: ReadonlyArray<Piece>): Laid => {
-  const prefix: Array<string> = []
-  const sums: Array<number> = []
-  const places: Array<number> = []
-  let hash = ""
-  let sum = 0
-  let place = 0
-  for (const { key, positions = 1, tokens } of pieces) {
+/** Lays out a request; what it begins with as the one before did is taken over from there. */
+const layOut = (
+  pieces: ReadonlyArray<Piece>,
+  before: ReadonlyArray<Piece>,
+  { prefix: hashes, sums: totals, places: positionsOf }: Laid
+): Laid => {
+  const isSame = (i: number): boolean => {
+    const [a, b] = [pieces[i]!, before[i]!]
+    return a.key === b.key && a.tokens === b.tokens && a.positions === b.positions
+  }
+  const most = Math.min(pieces.length, before.length)
+  let same = 0
+  while (same < most && isSame(same)) same++
+  const prefix = hashes.slice(0, same)
+  const sums = totals.slice(0, same)
+  const places = positionsOf.slice(0, same)
+  let hash = prefix.at(-1) ?? ""
+  let sum = sums.at(-1) ?? 0
+  let place = places.at(-1) ?? 0
+  for (let i = same; i < pieces.length; i++) {
+    const { key, positions = 1, tokens } = pieces[i]!
     hash = hashText(hash + "\n" + key)
-    sum += tokens
     prefix.push(hash)
-    sums.push(sum)
+    sums.push((sum += tokens))
     places.push((place += positions))
   }
   return { prefix, sums, places }
@@ -83,6 +95,10 @@ export class CacheModel {
   /** How many prefixes are known before those that are dead are taken out. */
   #forgetFrom = FEW
 
+  /** The request before. */
+  #before: ReadonlyArray<Piece> = []
+  #laid: Laid = { prefix: [], sums: [], places: [] }
+
   constructor(kind: CacheKind, options: CacheOptions) {
     this.kind = kind
     this.#options = settingsOf(options)
@@ -95,7 +111,10 @@ export class CacheModel {
    */
   bill(pieces: ReadonlyArray<Piece>, at: number, marks?: ReadonlyArray<number>): Billed {
     this.#forget(at)
-    const laid = layOut(pieces)
+    const laid = layOut(pieces, this.#before, this.#laid)
+    // A copy: the caller may go on with its list.
+    this.#before = pieces.slice()
+    this.#laid = laid
     const total = laid.sums.at(-1) ?? 0
     if (this.kind === "none") return { read: 0, write: 0, uncached: total }
     if (this.kind === "lcp") return this.#longest(laid, total, at)

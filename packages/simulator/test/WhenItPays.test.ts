@@ -16,7 +16,15 @@ import {
   whenItPays,
   type Policy
 } from "../src/index.ts"
-import { fable, sheets } from "./sheets.ts"
+import { fable, sheets, type Sheet } from "./sheets.ts"
+
+/** A sheet, and the tokens of an image. */
+const optionsOf = (sheet: Sheet, image: number) => ({
+  ...sheet,
+  image,
+  counter: syntheticCounter(image)
+})
+type Options = ReturnType<typeof optionsOf>
 
 const cases = [1560, 2691].flatMap((image) =>
   sheets.flatMap((sheet) =>
@@ -24,17 +32,31 @@ const cases = [1560, 2691].flatMap((image) =>
     (sheet.profile.cache.kind === "marks" ? [false, true] : [false]).map((marks) => ({
       name: `${sheet.name}, images of ${image}${marks ? ", with marks" : ""}`,
       marks,
-      options: { ...sheet, counter: syntheticCounter(image) }
+      options: optionsOf(sheet, image)
     }))
   )
 )
 
 /** What the run has cost, up to and with each request. */
-const costs = async (steps: number, policy: Policy, options: (typeof cases)[number]["options"]) => {
+const costs = async (steps: number, policy: Policy, options: Options) => {
   let sum = 0
   const { requests } = await simulate(guiRun({ steps }), policy, options)
   return requests.map(({ cost }) => (sum += cost))
 }
+
+/** What several tests ask of 300 steps with the same sheet and images is worked out once. */
+const once = <A>(of: (options: Options, marks: boolean) => Promise<A>): typeof of => {
+  const known = new Map<string, Promise<A>>()
+  return (options, marks) => {
+    const key = `${options.name}, ${options.image}, ${marks}`
+    const made = known.get(key) ?? of(options, marks)
+    known.set(key, made)
+    return made
+  }
+}
+const idles = once((options) => costs(300, nothing, options))
+const paid = once((options, marks) => costs(300, whenItPays(3, { marks }), options))
+const bests = once((options, marks) => optimum(guiRun({ steps: 300 }), 3, { ...options, marks }))
 
 /** The mean of something over the lengths of runs, by how often a length occurs. */
 const mean = (of: ReadonlyArray<number>, weight: (length: number) => number): number => {
@@ -46,8 +68,8 @@ const geometric = (length: number): number => 0.99 ** length
 
 describe("when it pays, on a GUI run", { timeout: 120_000 }, () => {
   it.each(cases)("$name: beats the peers, and is near the optimum", async ({ marks, options }) => {
-    const pays = await costs(300, whenItPays(3, { marks }), options)
-    const idle = await costs(300, nothing, options)
+    const pays = await paid(options, marks)
+    const idle = await idles(options, false)
     const peers = [slide(3, { marks }), interval(3, 25, { marks }), interval(3, 40, { marks })]
     const others = [idle]
     for (const peer of peers) others.push(await costs(300, peer, options))
@@ -57,7 +79,7 @@ describe("when it pays, on a GUI run", { timeout: 120_000 }, () => {
     }
     expect(pays[29]! / idle[29]!).toBeLessThanOrEqual(1.02)
 
-    const best = await optimum(guiRun({ steps: 300 }), 3, { ...options, marks })
+    const best = await bests(options, marks)
     const ratios = pays.map((cost, i) => cost / best.costs[i]!)
     expect(Math.max(...ratios)).toBeLessThan(1.15)
     expect(mean(ratios, geometric)).toBeLessThan(1.05)
@@ -74,15 +96,15 @@ describe("when it pays, on a GUI run", { timeout: 120_000 }, () => {
 
 describe("when it pays, where a commit is dearest", { timeout: 120_000 }, () => {
   it.each([false, true])("loses little to what happened to be right, marks: %s", async (marks) => {
-    const options = { ...fable, counter: syntheticCounter(2691) }
-    const pays = await costs(300, whenItPays(3, { marks }), options)
-    const idle = await costs(300, nothing, options)
+    const options = optionsOf(fable, 2691)
+    const pays = await paid(options, marks)
+    const idle = await idles(options, false)
     const peer = await costs(300, interval(3, 25, { marks }), options)
     // Right behind a commit. What the README says of this sheet.
     expect(pays[29]! / idle[29]!).toBeLessThan(1.07)
     expect(pays[99]! / peer[99]!).toBeLessThan(1.03)
     expect(pays[299]! / peer[299]!).toBeLessThan(1)
-    const best = await optimum(guiRun({ steps: 300 }), 3, { ...options, marks })
+    const best = await bests(options, marks)
     expect(Math.max(...pays.map((cost, i) => cost / best.costs[i]!))).toBeLessThan(1.15)
   })
 })
@@ -94,7 +116,10 @@ describe("a schedule that would be near doing nothing wherever the run ended", (
     ["gpt-6.2-sol", 1.3],
     ["gemini-4-argon", 1.4]
   ])("can't be near fixed batches at 100 steps: %s", async (name, times) => {
-    const options = { ...sheets.find((s) => s.name === name)!, counter: syntheticCounter(1560) }
+    const options = optionsOf(
+      sheets.find((s) => s.name === name)!,
+      1560
+    )
     const careful = await optimum(guiRun({ steps: 100 }), 3, { ...options, risk: 0.02 })
     const { cost } = await simulate(guiRun({ steps: 100 }), interval(3, 25), options)
     expect(careful.cost / cost).toBeGreaterThan(times)
@@ -172,9 +197,9 @@ describe.skipIf(!hasData)("when it pays, on real sessions", { timeout: 300_000 }
   it("of their lengths is in the mean within half of the optimum, and far better", async () => {
     const lengths = traces.map(({ requests }) => Math.min(300, requests.length))
     for (const sheet of sheets) {
-      const options = { ...sheet, counter: syntheticCounter(1560) }
-      const pays = await costs(300, whenItPays(3), options)
-      const best = await optimum(guiRun({ steps: 300 }), 3, options)
+      const options = optionsOf(sheet, 1560)
+      const pays = await paid(options, false)
+      const best = await bests(options, false)
       const ratios = lengths.map((n) => pays[n - 1]! / best.costs[n - 1]!)
       expect(
         mean(ratios, () => 1),
