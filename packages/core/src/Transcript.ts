@@ -15,6 +15,8 @@ export { isUnknownRole } from "./internal/readGroup.ts"
 /** A message of the transcript with what is known of it. */
 export interface Entry {
   readonly id: MessageId
+  /** The host's own id, where it gave one when the message was first seen. */
+  readonly hostId?: string
   readonly message: Message
   readonly facts: Facts
   /** Position in the host's list; -1 for a result that was put in for a call without one. */
@@ -55,8 +57,6 @@ export interface Group {
   readonly from: number
   readonly to: number
   readonly repairs: ReadonlyArray<Repair>
-  /** Its item without edits, once that was asked for. */
-  plain: GroupItem | undefined
 }
 
 const start: Group["upTo"] = {
@@ -70,12 +70,6 @@ const start: Group["upTo"] = {
   task: -1,
   newestUser: undefined,
   newestImage: undefined
-}
-
-/** The host's own id of a message, where it gives one. */
-export const hostIdOf = (message: object): string | undefined => {
-  const { id } = message as { readonly id?: unknown }
-  return typeof id === "string" && id !== "" ? id : undefined
 }
 
 /** Stands at the front where a provider wants a user's message there and the history has none. */
@@ -96,6 +90,8 @@ export const OPENER: Message & Loose = frozen({
  */
 export class Transcript {
   readonly groups: Array<Group> = []
+  /** The items of groups without edits, by the groups' positions, as far as they were asked for. */
+  readonly plain: Array<GroupItem | undefined> = []
   readonly byId = new Map<MessageId, Entry>()
   readonly groupById = new Map<ItemId, Group>()
   readonly #raw: Array<unknown> = []
@@ -177,6 +173,7 @@ export class Transcript {
     }
     for (let g = this.groups.length - 1; g >= keep; g--) this.#forget(this.groups[g]!)
     this.groups.length = keep
+    if (this.plain.length > keep) this.plain.length = keep
     before.length = same
     for (let i = same; i < raw.length; i++) before.push(raw[i])
     let at = keep === 0 ? 0 : this.groups[keep - 1]!.to
@@ -219,6 +216,7 @@ export class Transcript {
   #clear(): void {
     for (let g = this.groups.length - 1; g >= 0; g--) this.#forget(this.groups[g]!)
     this.groups.length = 0
+    this.plain.length = 0
     this.#raw.length = 0
   }
 
@@ -271,11 +269,13 @@ export class Transcript {
     } = before
     const entries = parts.map(({ message, at }): Entry => {
       const facts = this.#facts.of(message)
-      const hostId = hostIdOf(message)
+      const hostId = typeof message.id === "string" && message.id !== "" ? message.id : undefined
       const nth = facts.times++
       const id =
         (hostId === undefined ? "" : hostId + "@") + facts.print + (nth === 0 ? "" : "#" + nth)
-      const entry = { id, message: message as Message, facts, at, group: index }
+      const own = { id, message: message as Message, facts, at, group: index }
+      // Most hosts give none, and what is kept of a message counts.
+      const entry = hostId === undefined ? own : { ...own, hostId }
       this.byId.set(id, entry)
       tokens += facts.tokens
       bytes += facts.bytes
@@ -327,8 +327,7 @@ export class Transcript {
       },
       from,
       to,
-      repairs: exactly(repairs),
-      plain: undefined
+      repairs: exactly(repairs)
     }
     this.groups.push(group)
     this.groupById.set(id, group)

@@ -55,9 +55,10 @@ const viewOf = (items: number, tokens: number, cacheCold = false) => ({
   }),
   cacheCold
 })
-// Reads at a tenth, writes at the price of the input.
+// Reads at a tenth, writes at the price of the input, and nothing is too small to be cached.
 const profile = {
   ...defaultProfile,
+  cache: { ...defaultProfile.cache, minimum: 1 },
   prices: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1 }
 }
 const memo = (position: number, firstMemo: boolean) =>
@@ -223,6 +224,22 @@ describe("Commit.whenItPays", () => {
         cache: { ...cache, implicit: true }
       }).cut
     expect([withSystem(154), withSystem(155)]).toEqual([null, 4])
+  })
+
+  it("waits where what is left would be too small to be cached", () => {
+    const of = (minimum: number, saved = 900) => {
+      const view = after(1000)
+      const small = { ...profile, cache: { ...profile.cache, minimum } }
+      return cut(
+        [staged(0, saved, { age: 500 })],
+        { ...view, usage: { ...view.usage, tokens: 1200 } },
+        small
+      )
+    }
+    // 300 are left: uncached they cost 300 in each request, and all 1 200 read from the cache 120.
+    expect([of(300), of(301)]).toEqual([0, null])
+    // 100 are left, which cost less than that.
+    expect(of(301, 1100)).toBe(0)
   })
 
   it("counts on what the host said before any answer, where folds leave little behind it", () => {

@@ -75,4 +75,26 @@ describe("cache marks", () => {
     expect((await memory.prepare(history)).marks).toEqual([0, 2])
     await memory.close()
   })
+
+  it("are never more than leave one of the provider's to the host", async () => {
+    const most = async (marks?: number) => {
+      const cache = marks === undefined ? profile.cache : { ...profile.cache, marks }
+      const memory = createMemory({
+        profile: { ...profile, cache },
+        pipeline: [dropOld((i) => Number(i) > 0 && Number(i) < 12)],
+        commit: Commit.whenItPays({ marks: true })
+      })
+      const history: Array<Message> = [{ role: "user", content: "Mend the build." }]
+      let seen = 0
+      for (let i = 0; i < 30; i++) {
+        const prepared = await memory.prepare(history)
+        expect(prepared.marks).toContain(prepared.messages.length - 1)
+        seen = Math.max(seen, prepared.marks.length)
+        history.push(...step(i, i === 0 ? 30 : 800))
+      }
+      await memory.close()
+      return seen
+    }
+    expect([await most(), await most(3), await most(2), await most(1)]).toEqual([3, 2, 1, 1])
+  })
 })

@@ -112,7 +112,7 @@ export class ViewState implements View {
     let messages = 0
     for (const group of groups) {
       if (group.entries.length === 0) continue
-      items.push(plainItem(group, context.counter))
+      items.push(plainItem(group, context.transcript, context.counter))
       messages += group.entries.length
     }
     const { tokens, bytes, images, imageBytes, imageTokens } = totals
@@ -192,7 +192,7 @@ export class ViewState implements View {
     for (let g = keep; g < groups.length; g++) {
       const group = groups[g]!
       if (group.entries.length === 0) continue
-      const item = plainItem(group, context.counter)
+      const item = plainItem(group, context.transcript, context.counter)
       fresh.push(item)
       count(item, 1)
     }
@@ -379,6 +379,10 @@ export class ShownView extends ViewState {
 
   override get results(): ReadonlyArray<ResultRef> {
     return (this.#ownResults ??= this.#source.results.slice())
+  }
+
+  override get steps(): ReadonlyArray<Step> {
+    return this.#source.steps.slice()
   }
 
   override get limits(): Limits {

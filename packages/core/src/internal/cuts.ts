@@ -53,6 +53,9 @@ export const cutsOf = (
   const lost = profile.reasoning === "drop" ? newestReasoning(view) : 0
   const sorted = staged.toSorted((a, b) => b.position - a.position)
   const cuts: Array<Cut> = []
+  /** True where so much would be too small to be cached, as all of it isn't: it would be paid for in full. */
+  const falls = (rest: number): boolean =>
+    scale * rest < cache.minimum && scale * size >= cache.minimum
   // Tokens that the edits behind the cut take away: of one request, of those made so far, of those to come.
   let [saved, waited, ahead] = [0, 0, 0]
   let behind = 0
@@ -100,6 +103,7 @@ export const cutsOf = (
     const cost = priceOfCommit(again, then)
     tail ??= again
     if (saved <= 0) continue
+    if (falls(size - saved) && (size - saved) * then.input >= size * prices.cacheRead) continue
     // What all of a request costs more where the edits bring it below the size from which a dearer price holds.
     const dearer = Math.max(0, size * (prices.cacheRead - then.cacheRead))
     const each = saved * then.cacheRead + dearer

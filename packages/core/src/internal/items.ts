@@ -2,7 +2,7 @@ import type { Counter } from "../Counter.ts"
 import type { Fold, ItemId, Replace } from "../Edit.ts"
 import type { Block, Message, MessageId } from "../Message.ts"
 import { blockAt, blockId, imageOf, replaceBlocks, splitBlockId, visitBlocks } from "../Message.ts"
-import type { Entry, Group } from "../Transcript.ts"
+import type { Entry, Group, Transcript } from "../Transcript.ts"
 import type { ImageRef, ItemRef, ResultRef } from "../View.ts"
 import { messageBytes } from "./bytes.ts"
 import type { ImageFact } from "./facts.ts"
@@ -45,6 +45,7 @@ export class GroupItem implements Item {
     if (replaced === undefined) {
       this.messages = Object.freeze(group.entries.map((e) => e.message))
       this.#sums = group
+      Object.freeze(this)
       return
     }
     let { tokens, bytes } = group
@@ -67,6 +68,7 @@ export class GroupItem implements Item {
       imageBytes: left.reduce((sum, image) => sum + image.bytes, 0),
       imageTokens: left.reduce((sum, image) => sum + image.tokens, 0)
     }
+    Object.freeze(this)
   }
 
   get kind(): "group" {
@@ -130,8 +132,8 @@ export class GroupItem implements Item {
 }
 
 /** The item of a group without edits; one object as long as the group is one. */
-export const plainItem = (group: Group, counter: Counter): GroupItem =>
-  (group.plain ??= new GroupItem(group, counter))
+export const plainItem = (group: Group, { plain }: Transcript, counter: Counter): GroupItem =>
+  (plain[group.index] ??= new GroupItem(group, counter))
 
 /** What stands for which block of which message, by path. */
 const byMessage = (replaced: Replaced): ReadonlyMap<MessageId, Map<string, Replace["to"]>> => {

@@ -4,8 +4,8 @@ import { likelyCuts } from "./cuts.ts"
 import type { Session } from "./Session.ts"
 import type { ViewState } from "./ViewState.ts"
 
-/** How many are named: with the host's own behind the system text, as many as a provider takes. */
-const MOST = 3
+/** How many a provider takes, where a profile doesn't say. */
+const MARKS = 4
 
 /** Positions that a read looks back, where a profile doesn't say. */
 const LOOKBACK = 20
@@ -71,7 +71,9 @@ export const cacheMarks = (
     ...likelyCuts(candidates(session, view), view).map((at) => messageBefore(view, at)),
     same
   ]
+  // With the host's own behind the system text, as many as the provider takes.
+  const most = Math.max(1, (view.profile.cache.marks ?? MARKS) - 1)
   return [...new Set(wanted.filter((m) => m >= 0 && m <= last))]
-    .slice(0, MOST)
+    .slice(0, most)
     .sort((a, b) => a - b)
 }

@@ -2,7 +2,7 @@ import type { Block } from "../Message.ts"
 import { blockAt, splitBlockId } from "../Message.ts"
 import type { Protection } from "../Protection.ts"
 import type { Entry, Group } from "../Transcript.ts"
-import { hostIdOf, isUnknownRole, OPENER } from "../Transcript.ts"
+import { isUnknownRole, OPENER } from "../Transcript.ts"
 import type { ViewContext } from "./ViewState.ts"
 
 const hard = (reason: string): Protection => ({ level: "hard", reason })
@@ -25,11 +25,8 @@ const RECENT = soft("one of the last groups")
 export const isNewest = (protection: Protection | undefined): boolean =>
   protection === NEWEST_IMAGE || protection === UNSEEN || protection === NEWEST_USER
 
-const isPinned = ({ pins }: ViewContext, entry: Entry): boolean => {
-  if (pins.size === 0) return false
-  const hostId = hostIdOf(entry.message)
-  return pins.has(entry.id) || (hostId !== undefined && pins.has(hostId))
-}
+const isPinned = ({ pins }: ViewContext, entry: Entry): boolean =>
+  pins.size > 0 && (pins.has(entry.id) || (entry.hostId !== undefined && pins.has(entry.hostId)))
 
 const hasText = (entry: Entry): boolean => {
   const { content } = entry.message
