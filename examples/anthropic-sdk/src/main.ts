@@ -1,6 +1,6 @@
 /** 60 steps on Anthropic's own client, against a server on this machine. No key, no network: `node --conditions=@varve/source src/main.ts`. */
 import Anthropic from "@anthropic-ai/sdk"
-import { createMemory, hardLimit } from "@varve/core"
+import { Commit, createMemory, hardLimit } from "@varve/core"
 import { profile } from "@varve/profiles"
 import { maskToolResults } from "@varve/strategy-tool-result-mask"
 import { work } from "./Agent.ts"
@@ -14,6 +14,7 @@ const memory = createMemory({
   pipeline: [maskToolResults({ keep: 4 }), hardLimit()],
   profile: profile("anthropic/claude-opus-5.5"),
   budget: { tokens: 12_000 },
+  commit: Commit.whenItPays({ marks: true }),
   onEvent: (event) => {
     if (event.type === "prepared") return
     console.log(

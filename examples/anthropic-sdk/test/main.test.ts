@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk"
 import type { VarveEvent } from "@varve/core"
-import { createMemory, hardLimit } from "@varve/core"
+import { Commit, createMemory, hardLimit } from "@varve/core"
 import { profile } from "@varve/profiles"
 import { maskToolResults } from "@varve/strategy-tool-result-mask"
 import { execFile } from "node:child_process"
@@ -27,6 +27,7 @@ const play = async (steps: number, limit?: ServerOptions["limit"]) => {
     pipeline: [maskToolResults({ keep: 4 }), hardLimit()],
     profile: profile("anthropic/claude-opus-5.5"),
     budget: { tokens: 12_000 },
+    commit: Commit.whenItPays({ marks: true }),
     onEvent: (event) => events.push(event)
   })
   const client = new Anthropic({ apiKey: "none", baseURL: server.url, maxRetries: 0 })
