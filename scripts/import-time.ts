@@ -1,12 +1,12 @@
 // Compares the cold import of core with that of the Effect modules that it uses: both in fresh
-// processes, taking turns. It may cost 1.5 times as much. The fastest of each counts: load only adds, and adds more
-// to what reads more files.
+// processes, taking turns. It may cost 1.75 times as much: the same code was between 1.31 and 1.62, by the machine's
+// load, which adds more to what reads more files. The fastest of each counts.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { importTime } from "./cold-import.ts"
 import { fail, root } from "./workspace.ts"
 
-const limit = 1.5
+const limit = 1.75
 const rounds = 15
 const entry = join(root, "packages", "core", "dist", "index.js")
 
