@@ -37,14 +37,14 @@ export const exactly = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> =>
 
 let lastSize: ImageSize | undefined
 
-/** One object for the same size: an agent's screenshots mostly have one. */
+/** One object for the same size: an agent's screenshots mostly have one. Closed, since it is not one image's alone. */
 const shared = (size: ImageSize | undefined): ImageSize | undefined =>
   size !== undefined &&
   size.width === lastSize?.width &&
   size.height === lastSize.height &&
   size.format === lastSize.format
     ? lastSize
-    : (lastSize = size)
+    : (lastSize = size && Object.freeze(size))
 
 export const imageFact = (block: Block, path: string, counter: Counter): ImageFact | undefined => {
   const image = imageOf(block)

@@ -190,12 +190,10 @@ const json = (value: unknown): unknown => {
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-const copyBlock = (block: Block): Block => {
-  const made: Record<string, unknown> = {}
-  for (const key of Object.keys(block))
-    made[key] = json((block as unknown as Record<string, unknown>)[key])
-  return Object.freeze(made) as unknown as Block
-}
+const copyBlock = (block: Block): Block =>
+  Object.freeze(
+    Object.fromEntries(Object.entries(block).map(([k, v]) => [k, json(v)])) as unknown as Block
+  )
 
 /**
  * A copy of what makes the edit, so that what a strategy does to its own object later does not reach the
